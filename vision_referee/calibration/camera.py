@@ -11,6 +11,16 @@ import numpy.typing as npt
 F64 = npt.NDArray[np.float64]
 
 
+def undistorted_rays(xy_px: npt.ArrayLike, matrix: F64, distortion: F64) -> F64:
+    """Pixels (n, 2) to normalised coordinates (n, 2) of an ideal lens: x / z and y / z in the camera frame."""
+    px = np.asarray(xy_px, np.float64).reshape(-1, 1, 2)
+    criteria = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 40, 1e-9)
+    # OpenCV 4 takes the criteria in a function of its own; OpenCV 5 in the general one.
+    solve = getattr(cv2, "undistortPointsIter", cv2.undistortPoints)
+    rays = solve(px, matrix, distortion, R=np.eye(3), P=np.eye(3), criteria=criteria)
+    return np.asarray(rays, np.float64).reshape(-1, 2)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Camera:
     """Pinhole camera with Brown-Conrady distortion and a pose over the table.
@@ -43,8 +53,7 @@ class Camera:
         px = np.asarray(xy_px, np.float64).reshape(-1, 1, 2)
         if len(px) == 0:
             return np.zeros((0, 2))
-        criteria = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 40, 1e-9)
-        rays = cv2.undistortPointsIter(px, self.matrix, self.distortion, np.eye(3), np.eye(3), criteria).reshape(-1, 2)
+        rays = undistorted_rays(px.reshape(-1, 2), self.matrix, self.distortion)
         rotation, _ = cv2.Rodrigues(self.rvec)
         origin = -rotation.T @ self.tvec.reshape(3)
         directions = np.column_stack([rays, np.ones(len(rays))]) @ rotation
