@@ -1,0 +1,213 @@
+"""A ball's path in legs: between impacts a ball rests, slides or rolls, and each is a parabola in time.
+
+Sliding and rolling friction are constant forces, so a leg is p + v u + c u^2 in each coordinate; where one leg goes over
+into the next something happened (an impact, the end of sliding, the stop). The legs are found all at once by dynamic
+programming: least squares plus a price for each leg (optimal partitioning, as in Jackson et al. 2005).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from vision_referee.tracking.tracklets import Sightings
+
+F64 = npt.NDArray[np.float64]
+
+_LEG_PRICE = 26.0
+"""About 7 parameters times ln(40): what a further rolling leg must earn in squared sigmas."""
+_REST_PRICE = 14.0
+_ACCELERATION_SIGMA_MM_S2 = 1500.0
+"""Prior: sliding brakes by 0.2 g; nothing between impacts does more."""
+_SPEED_SIGMA_MM_S = 6000.0
+_LONGEST = 240
+"""Sightings a leg may hold; bounds the work. Longer rolls are simply two legs that join smoothly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leg:
+    """Sightings ``first`` … ``last`` (indices, inclusive); p(t) = coef[0] + coef[1] u + coef[2] u^2 with u = t - ref_s.
+
+    ``coef`` (3, 2) in mm, mm/s, mm/s2 (half the acceleration); ``cov`` (3, 3) is one coordinate's covariance.
+    """
+
+    first: int
+    last: int
+    t0_s: float
+    t1_s: float
+    ref_s: float
+    coef: F64
+    cov: F64
+    resting: bool
+
+    def at(self, t_s: float | F64) -> F64:
+        """Position (…, 2) at ``t_s``; beyond the ends the parabola goes on."""
+        u = np.asarray(t_s, np.float64)[..., None] - self.ref_s
+        return np.asarray(self.coef[0] + self.coef[1] * u + self.coef[2] * u**2, np.float64)
+
+    def velocity(self, t_s: float) -> F64:
+        """Velocity (2,) mm/s; beyond the ends it is kept from turning round by braking."""
+        u = t_s - self.ref_s
+        return np.asarray(self.coef[1] + 2 * self.coef[2] * u, np.float64)
+
+    def straight(self, t_s: float | F64) -> F64:
+        """Position (…, 2) going on in a straight line from the nearer end: safer far outside than the parabola."""
+        t = np.asarray(t_s, np.float64)
+        inside = np.clip(t, self.t0_s, self.t1_s)
+        beyond = (t - inside)[..., None]
+        end = np.where((t < self.t0_s)[..., None], self.velocity(self.t0_s), self.velocity(self.t1_s))
+        return np.asarray(self.at(inside) + end * beyond, np.float64)
+
+    def speed_sigma(self, t_s: float) -> float:
+        """Standard error (mm/s) of one coordinate's velocity at ``t_s``."""
+        g = np.array([0.0, 1.0, 2 * (t_s - self.ref_s)])
+        return float(np.sqrt(max(g @ self.cov @ g, 0.0)))
+
+    def place_sigma(self, t_s: float) -> float:
+        """Standard error (mm) of one coordinate at ``t_s``."""
+        u = t_s - self.ref_s
+        g = np.array([1.0, u, u**2])
+        return float(np.sqrt(max(g @ self.cov @ g, 0.0)))
+
+    @property
+    def n(self) -> int:
+        return self.last - self.first + 1
+
+
+def noise_mm(s: Sightings) -> F64:
+    """Noise of each sighting (n,) from the sightings themselves: how far each lies from the parabola of three neighbours.
+
+    The calibration's own sigma is mostly bias, common to neighbouring sightings; it only bounds the answer.
+    """
+    n = len(s)
+    stated = np.maximum(s.sigma_mm, 0.3)
+    if n < 8:
+        return stated
+    t = s.t_s
+    a, b, c, d = t[:-3], t[1:-2], t[2:-1], t[3:]
+    wa = (d - b) * (d - c) / ((a - b) * (a - c))
+    wb = (d - a) * (d - c) / ((b - a) * (b - c))
+    wc = (d - a) * (d - b) / ((c - a) * (c - b))
+    p = s.xy_mm
+    miss = p[3:] - wa[:, None] * p[:-3] - wb[:, None] * p[1:-2] - wc[:, None] * p[2:-1]
+    miss = np.abs(miss) / np.sqrt(1 + wa**2 + wb**2 + wc**2)[:, None]
+    half = 10
+    local = np.array([np.median(miss[max(0, i - half) : i + half + 1]) for i in range(len(miss))]) / 0.6745
+    local = np.concatenate([local[:1], local, local[-1:], local[-1:]])
+    step = np.zeros(n)
+    step[1:] = np.hypot(*np.diff(p, axis=0).T) / np.maximum(np.diff(t), 1e-3)
+    speed = np.minimum(step, np.roll(step, -1))
+    # 0.3 ms of time jitter and rolling shutter: fast balls are less sure along their way.
+    noise = np.hypot(np.clip(local, np.maximum(0.15 * stated, 0.2), 1.6 * stated), 0.0003 * speed)
+    return np.asarray(noise, np.float64)
+
+
+def without_outliers(s: Sightings) -> Sightings:
+    """Drops single sightings far off the line of two neighbours on each side which agree among themselves."""
+    n = len(s)
+    if n < 6:
+        return s
+    noise = noise_mm(s)
+    keep = np.ones(n, np.bool_)
+    for i in range(2, n - 2):
+        near = [i - 2, i - 1, i + 1, i + 2]
+        t = s.t_s[near] - s.t_s[i]
+        basis = np.column_stack([np.ones(4), t])
+        fit, *_ = np.linalg.lstsq(basis, s.xy_mm[near], rcond=None)
+        rest = s.xy_mm[near] - basis @ fit
+        scale = max(float(noise[i]), 0.5)
+        if float(np.abs(rest).max()) < 3 * scale and float(np.hypot(*(s.xy_mm[i] - fit[0]))) > 6 * scale and keep[i - 1]:
+            keep[i] = False
+    return s if keep.all() else s.part(keep)
+
+
+def fit_leg(s: Sightings, noise: F64, first: int, last: int, *, resting: bool) -> Leg:
+    """Least squares of the sightings ``first`` … ``last`` with the priors on speed and acceleration."""
+    sl = slice(first, last + 1)
+    t, p, w = s.t_s[sl], s.xy_mm[sl], 1.0 / noise[sl] ** 2
+    ref = float((t[0] + t[-1]) / 2)
+    if resting:
+        total = float(w.sum())
+        coef = np.zeros((3, 2))
+        coef[0] = np.average(_middle(p), axis=0) if len(p) >= 8 else (w[:, None] * p).sum(axis=0) / total
+        cov = np.zeros((3, 3))
+        cov[0, 0] = 1.0 / total
+    else:
+        u = t - ref
+        basis = np.column_stack([np.ones_like(u), u, u**2])
+        normal = (basis * w[:, None]).T @ basis
+        normal[1, 1] += 1.0 / _SPEED_SIGMA_MM_S**2
+        normal[2, 2] += 4.0 / _ACCELERATION_SIGMA_MM_S2**2
+        normal[0, 0] += 1e-9
+        cov = np.linalg.inv(normal)
+        coef = cov @ ((basis * w[:, None]).T @ p)
+    return Leg(
+        first=first, last=last, t0_s=float(t[0]), t1_s=float(t[-1]), ref_s=ref, coef=coef, cov=cov, resting=resting
+    )
+
+
+def _middle(p: F64) -> F64:
+    """The half of the places (n, 2) nearest their median: a mean that a passing hand does not pull."""
+    distance = np.hypot(*(p - np.median(p, axis=0)).T)
+    return p[np.argsort(distance)[: max(len(p) // 2, 4)]]
+
+
+def split_into_legs(s: Sightings) -> list[Leg]:
+    """The cheapest legs for the sightings ``s`` (n >= 1), in time order, each sighting in one leg."""
+    n = len(s)
+    if n == 0:
+        return []
+    noise = noise_mm(s)
+    best = np.full(n + 1, np.inf)
+    best[0] = 0.0
+    came: list[tuple[int, bool]] = [(0, True)] * (n + 1)
+    w_all = 1.0 / noise**2
+    for j in range(1, n + 1):
+        lo = max(0, j - _LONGEST)
+        moving, resting = _leg_costs(s.t_s[lo:j], s.xy_mm[lo:j], w_all[lo:j])
+        size = np.arange(j - lo, 0, -1)
+        moving = moving + _LEG_PRICE + np.where(size < 3, 6.0, 0.0)
+        resting = resting + _REST_PRICE + np.where(size < 4, 30.0, 0.0)
+        totals_m = best[lo:j] + moving
+        totals_r = best[lo:j] + resting
+        im, ir = int(np.argmin(totals_m)), int(np.argmin(totals_r))
+        if totals_r[ir] <= totals_m[im]:
+            best[j], came[j] = totals_r[ir], (lo + ir, True)
+        else:
+            best[j], came[j] = totals_m[im], (lo + im, False)
+    cuts: list[tuple[int, int, bool]] = []
+    j = n
+    while j > 0:
+        i, rest = came[j]
+        cuts.append((i, j - 1, rest))
+        j = i
+    cuts.reverse()
+    return [fit_leg(s, noise, i, j, resting=r) for i, j, r in cuts]
+
+
+def _leg_costs(t: F64, p: F64, w: F64) -> tuple[F64, F64]:
+    """Costs (m,) of one rolling and one resting leg over the sightings i … end, for each start i."""
+    u = (t - t[-1])[::-1]
+    w = w[::-1]
+    y = p[::-1] - p[-1]
+    m = len(u)
+    s0 = np.cumsum(w)
+    s1, s2 = np.cumsum(w * u), np.cumsum(w * u**2)
+    s3, s4 = np.cumsum(w * u**3), np.cumsum(w * u**4)
+    b0 = np.cumsum(w[:, None] * y, axis=0)
+    b1 = np.cumsum((w * u)[:, None] * y, axis=0)
+    b2 = np.cumsum((w * u**2)[:, None] * y, axis=0)
+    yy = np.cumsum(w * (y**2).sum(axis=1))
+    resting = yy - (b0**2).sum(axis=1) / s0
+    a11 = s2 + 1.0 / _SPEED_SIGMA_MM_S**2
+    a22 = s4 + 4.0 / _ACCELERATION_SIGMA_MM_S2**2
+    a = np.empty((m, 3, 3))
+    a[:, 0, 0], a[:, 0, 1], a[:, 0, 2] = s0, s1, s2
+    a[:, 1, 0], a[:, 1, 1], a[:, 1, 2] = s1, a11, s3
+    a[:, 2, 0], a[:, 2, 1], a[:, 2, 2] = s2, s3, a22
+    b = np.stack([b0, b1, b2], axis=1)
+    x = np.linalg.solve(a, b)
+    moving = yy - (b * x).sum(axis=(1, 2))
+    return np.maximum(moving, 0.0)[::-1], np.maximum(resting, 0.0)[::-1]

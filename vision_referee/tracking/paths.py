@@ -1,0 +1,179 @@
+"""One ball's path over a window: sightings joined, legs, breaks and stops; and where it was at any moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from vision_referee.tracking.breaks import Break, break_between
+from vision_referee.tracking.legs import Leg, fit_leg, noise_mm, split_into_legs, without_outliers
+from vision_referee.tracking.stops import Stop, fit_stop
+from vision_referee.tracking.tracklets import Sightings
+
+F64 = npt.NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class BallPath:
+    """``ball`` is the ball's id in the run. ``breaks[i]`` lies between ``legs[i]`` and ``legs[i + 1]``.
+
+    ``known`` : it was on the table when the window began. ``alive``: it is still followed at the window's end.
+    ``stops`` maps a leg's index to the stop at that leg's end.
+    """
+
+    ball: int
+    label: str
+    known: bool
+    alive: bool
+    sightings: Sightings
+    noise_mm: F64
+    legs: list[Leg]
+    breaks: list[Break] = field(default_factory=list)
+    stops: dict[int, Stop] = field(default_factory=dict)
+    keys: tuple[int, ...] = ()
+
+    @property
+    def moved(self) -> bool:
+        return any(not leg.resting for leg in self.legs)
+
+    @property
+    def start_s(self) -> float:
+        return self.legs[0].t0_s
+
+    @property
+    def end_s(self) -> float:
+        return self.legs[-1].t1_s
+
+    def leg_at(self, t_s: float) -> int:
+        """Index of the leg that holds at ``t_s``."""
+        for i, br in enumerate(self.breaks):
+            if t_s < br.t_s:
+                return i
+        return len(self.legs) - 1
+
+    def at(self, t_s: float) -> F64:
+        """Place (2,) at ``t_s``; beyond the ends straight on."""
+        i = self.leg_at(t_s)
+        leg = self.legs[i]
+        stop = self.stops.get(i)
+        if stop is not None and t_s >= stop.t_s:
+            return stop.xy_mm
+        near = leg.t0_s - 0.12 <= t_s <= leg.t1_s + 0.12
+        inner = i < len(self.breaks) and i > 0
+        return leg.at(t_s) if near or leg.resting or (inner and leg.n >= 6) else leg.straight(t_s)
+
+    def velocity(self, t_s: float) -> F64:
+        i = self.leg_at(t_s)
+        leg = self.legs[i]
+        stop = self.stops.get(i)
+        if leg.resting or (stop is not None and t_s >= stop.t_s):
+            return np.zeros(2)
+        return leg.velocity(float(np.clip(t_s, leg.t0_s - 0.1, leg.t1_s + 0.1)))
+
+    def moving_at(self, t_s: float) -> bool:
+        i = self.leg_at(t_s)
+        stop = self.stops.get(i)
+        return not self.legs[i].resting and not (stop is not None and t_s >= stop.t_s)
+
+    def truncated(self, t_s: float) -> BallPath:
+        """The path up to ``t_s`` only: what was seen later was in a pocket's net, or off the table."""
+        keep = self.sightings.t_s <= t_s
+        if keep.all() or not keep.any():
+            return self
+        return replace(
+            build_path(
+                ball=self.ball,
+                label=self.label,
+                known=self.known,
+                alive=False,
+                parts=[self.sightings.part(keep)],
+                braking_mm_s2=100.0,
+                keys=self.keys,
+            )
+        )
+
+
+def build_path(
+    *,
+    ball: int,
+    label: str,
+    known: bool,
+    alive: bool,
+    parts: list[Sightings],
+    braking_mm_s2: float,
+    keys: tuple[int, ...] = (),
+) -> BallPath:
+    """Joins a ball's sightings and explains them by legs, breaks and stops."""
+    s = without_outliers(Sightings.joined(parts))
+    noise = noise_mm(s)
+    legs = tidy(split_into_legs(s), s, noise)
+    path = BallPath(
+        ball=ball, label=label, known=known, alive=alive, sightings=s, noise_mm=noise, legs=legs, keys=keys
+    )
+    path.breaks = [break_between(legs, i) for i in range(len(legs) - 1)]
+    _fit_stops(path, braking_mm_s2)
+    return path
+
+
+def tidy(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
+    """Legs that go nowhere become rest, and rests at one place become one rest."""
+    still = []
+    for leg in legs:
+        way = float(np.hypot(*(leg.at(leg.t1_s) - leg.at(leg.t0_s))))
+        error = float(np.median(noise[leg.first : leg.last + 1]))
+        speed = way / max(leg.t1_s - leg.t0_s, 1e-3)
+        creeping = not leg.resting and way < max(1.5, 2.5 * error) and (leg.n >= 4 or speed < 40.0)
+        still.append(fit_leg(s, noise, leg.first, leg.last, resting=True) if creeping else leg)
+    merged: list[Leg] = []
+    for leg in still:
+        if merged and merged[-1].resting and leg.resting:
+            before = merged[-1]
+            error = float(np.median(noise[before.first : leg.last + 1]))
+            if float(np.hypot(*(leg.coef[0] - before.coef[0]))) < max(2.0, 2.5 * error):
+                merged[-1] = fit_leg(s, noise, before.first, leg.last, resting=True)
+                continue
+        merged.append(leg)
+    return _without_excursions(merged, s, noise)
+
+
+def _without_excursions(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
+    """A ball that leaves its place by less than a few millimetres and is back at once did not move: something passed."""
+    out: list[Leg] = []
+    i = 0
+    while i < len(legs):
+        leg = legs[i]
+        if leg.resting and out and out[-1].resting is False and len(out) >= 2 and out[-2].resting:
+            first, middle = out[-2], out[-1]
+            error = float(np.median(noise[first.first : leg.last + 1]))
+            back = float(np.hypot(*(leg.coef[0] - first.coef[0])))
+            far = float(np.hypot(*(s.xy_mm[middle.first : middle.last + 1] - first.coef[0]).T).max())
+            if back < max(2.0, 2.5 * error) and far < max(12.0, 6 * error):
+                out[-2:] = [fit_leg(s, noise, first.first, leg.last, resting=True)]
+                i += 1
+                continue
+        out.append(leg)
+        i += 1
+    return out
+
+
+def _fit_stops(path: BallPath, braking_mm_s2: float) -> None:
+    for i in range(len(path.legs) - 1):
+        leg, after = path.legs[i], path.legs[i + 1]
+        if leg.resting or not after.resting:
+            continue
+        br = path.breaks[i]
+        speed = float(np.hypot(*leg.velocity(leg.t1_s)))
+        stop = None
+        if speed < 90.0 + 2 * leg.speed_sigma(leg.t1_s) and leg.n >= 4:
+            stop = fit_stop(
+                path.sightings,
+                path.noise_mm,
+                slice(leg.first, leg.last + 1),
+                slice(after.first, after.last + 1),
+                usual_braking_mm_s2=braking_mm_s2,
+            )
+        if stop is None:
+            stop = Stop(t_s=br.t_s, t_sigma_s=max(br.t_sigma_s, 0.02), xy_mm=after.coef[0], braking_mm_s2=0.0)
+        path.stops[i] = stop

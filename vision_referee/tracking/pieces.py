@@ -1,0 +1,90 @@
+"""A tracklet as linking sees it: its sightings within the window, its legs, and how it begins and ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from vision_referee.tracking.legs import Leg, split_into_legs, without_outliers
+from vision_referee.tracking.tracklets import Sightings, Tracklet
+
+F64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndState:
+    """State at one end of a piece: seconds, mm, mm/s; sigmas of one coordinate."""
+
+    t_s: float
+    xy_mm: F64
+    velocity_mm_s: F64
+    place_sigma_mm: float
+    speed_sigma_mm_s: float
+    resting: bool
+
+    @property
+    def speed_mm_s(self) -> float:
+        return float(np.hypot(*self.velocity_mm_s))
+
+    def on(self, t_s: float | F64) -> F64:
+        """Where a straight line from here leads at ``t_s``: (…, 2) mm."""
+        return np.asarray(self.xy_mm + self.velocity_mm_s * (np.asarray(t_s, np.float64)[..., None] - self.t_s))
+
+
+@dataclass(slots=True)
+class Piece:
+    tracklet: Tracklet
+    alive: bool
+    """Its track still runs at the window's end."""
+    sightings: Sightings
+    legs: list[Leg]
+    start: EndState
+    end: EndState
+
+    @property
+    def ball(self) -> int | None:
+        return self.tracklet.ball
+
+    def at(self, t_s: float, reach_s: float = 0.2) -> F64 | None:
+        """Where it was at ``t_s`` (2,), at most ``reach_s`` beyond its ends; None farther off. A resting end reaches on."""
+        if t_s < self.start.t_s:
+            near = self.start.t_s - t_s <= reach_s
+            return self.start.on(t_s) if near else None
+        if t_s > self.end.t_s:
+            return self.end.on(t_s) if self.end.resting or t_s - self.end.t_s <= reach_s else None
+        for leg in self.legs:
+            if t_s <= leg.t1_s:
+                return leg.straight(t_s) if t_s >= leg.t0_s else leg.at(leg.t0_s)
+        return self.end.xy_mm
+
+
+def as_piece(tracklet: Tracklet, *, alive: bool, settle_mm_s: float) -> Piece:
+    """Legs and ends of a tracklet. An end slower than ``settle_mm_s`` (or than its own error) counts as resting."""
+    sightings = without_outliers(tracklet.sightings())
+    legs = split_into_legs(sightings)
+    first, last = legs[0], legs[-1]
+    return Piece(
+        tracklet=tracklet,
+        alive=alive,
+        sightings=sightings,
+        legs=legs,
+        start=_end_state(first, first.t0_s, settle_mm_s),
+        end=_end_state(last, last.t1_s, settle_mm_s),
+    )
+
+
+def _end_state(leg: Leg, t_s: float, settle_mm_s: float) -> EndState:
+    velocity = leg.velocity(t_s)
+    error = leg.speed_sigma(t_s)
+    speed = float(np.hypot(*velocity))
+    resting = leg.resting or (speed < settle_mm_s and leg.n >= 4)
+    return EndState(
+        t_s=t_s,
+        xy_mm=leg.at(t_s),
+        velocity_mm_s=np.zeros(2) if resting else velocity,
+        place_sigma_mm=leg.place_sigma(t_s),
+        speed_sigma_mm_s=0.0 if resting else min(error, 1500.0),
+        resting=resting,
+    )
