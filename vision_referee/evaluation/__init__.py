@@ -1,0 +1,1 @@
+"""Scores: a match folder against ground truth (CONTRACT: Ground truth and scores; docs/evaluation.md)."""
