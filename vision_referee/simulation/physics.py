@@ -1,0 +1,244 @@
+"""Balls rolling, sliding, spinning and colliding on a cloth: pooltool's event-based physics in our table frame.
+
+Positions, velocities and times are exact between impacts (closed-form motion), so a state can be asked for at any
+instant. Inside this module pooltool's SI units; outside millimetres.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vision_referee.domain.errors import InputError
+from vision_referee.domain.table import TableSpec
+from vision_referee.simulation.physics_params import PhysicsParams
+from vision_referee.simulation.pooltool_table import MM, build_table, load_pooltool
+
+F64 = npt.NDArray[np.float64]
+
+STATIONARY, SPINNING, SLIDING, ROLLING, POCKETED = range(5)
+"""pooltool's motion states."""
+_GAP_M = 2e-6
+"""Balls nearer than pooltool's own spacer would never separate: they are eased apart by this much."""
+_MOST_IMPACTS = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Motion:
+    """A ball on the bed at one instant: ``position_mm``, ``velocity_mm_s``, ``spin_rad_s``, each (3,)."""
+
+    position_mm: F64
+    velocity_mm_s: F64
+    spin_rad_s: F64
+
+    @staticmethod
+    def at_rest(x_mm: float, y_mm: float, radius_mm: float) -> Motion:
+        return Motion(position_mm=np.array([x_mm, y_mm, radius_mm]), velocity_mm_s=np.zeros(3), spin_rad_s=np.zeros(3))
+
+    @property
+    def still(self) -> bool:
+        return not (np.any(self.velocity_mm_s) or np.any(self.spin_rad_s))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impact:
+    """Something met something at ``t_s``: ``kind`` is ``ball``, ``nose``, ``tip``, ``facet`` or ``hole``.
+
+    ``balls`` one or two labels; ``what`` the cushion's or pocket's name (with jaw letter), empty for two balls.
+    ``xy_mm`` the balls' centres (n, 2) and ``change_mm_s`` how much each one's velocity changed (n,).
+    """
+
+    t_s: float
+    kind: str
+    balls: tuple[str, ...]
+    what: str
+    xy_mm: F64
+    change_mm_s: F64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollPiece:
+    """One ball's closed-form motion through a roll: knots at ``times_s`` (n,), states ``rvw`` (n, 3, 3) in SI."""
+
+    times_s: F64
+    rvw: F64
+    state: npt.NDArray[np.int64]
+    radius_mm: float
+    params: PhysicsParams
+
+    def at(self, t_s: float) -> Motion:
+        from pooltool.physics.evolve import evolve_ball_motion
+
+        k = max(int(np.searchsorted(self.times_s, t_s, side="right")) - 1, 0)
+        rvw = self.rvw[k]
+        state = int(self.state[k])
+        if state not in (STATIONARY, POCKETED):
+            radius = self.radius_mm * MM
+            rvw, _ = evolve_ball_motion(
+                state, rvw, radius, 1.0, self.params.sliding_friction, self.params.spin_friction * radius,
+                self.params.rolling_friction, 9.81, max(t_s - float(self.times_s[k]), 0.0),
+            )  # fmt: skip
+        position = rvw[0] / MM
+        position[2] = self.radius_mm
+        return Motion(position_mm=position, velocity_mm_s=rvw[1] / MM, spin_rad_s=rvw[2].copy())
+
+    def still_until(self, t_s: float) -> float:
+        """Until when the ball lies as it does at ``t_s``; ``t_s`` itself where it moves."""
+        k = max(int(np.searchsorted(self.times_s, t_s, side="right")) - 1, 0)
+        if int(self.state[k]) not in (STATIONARY, POCKETED):
+            return t_s
+        return float(self.times_s[k + 1]) if k + 1 < len(self.times_s) else math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roll:
+    """What a set of balls does from ``t0_s`` until all are still (or ``t1_s``, when it was cut there)."""
+
+    t0_s: float
+    t1_s: float
+    pieces: dict[str, RollPiece]
+    impacts: tuple[Impact, ...]
+
+
+def strike_motion(
+    at: Motion, *, direction_deg: float, speed_mm_s: float, side: float, top: float, radius_mm: float
+) -> Motion:
+    """The ball just after the tip.
+
+    ``side`` and ``top`` are the tip's offsets from the ball's middle in radii (right and up positive, within 0.6).
+    A solid ball struck off centre by ``b`` radii spins at 5/2 b v/R (Marlow, The Physics of Pocket Billiards).
+    """
+    a = math.radians(direction_deg)
+    ahead = np.array([math.cos(a), math.sin(a), 0.0])
+    right = np.array([math.sin(a), -math.cos(a), 0.0])
+    offset = (side * right + top * np.array([0.0, 0.0, 1.0])) * radius_mm
+    # Angular impulse = offset x impulse; with I = 2/5 m R^2.
+    spin = 2.5 / radius_mm**2 * np.cross(offset, ahead * speed_mm_s)
+    return Motion(position_mm=at.position_mm.copy(), velocity_mm_s=ahead * speed_mm_s, spin_rad_s=spin)
+
+
+def roll(
+    balls: Mapping[str, Motion],
+    table: TableSpec,
+    params: PhysicsParams,
+    *,
+    t0_s: float = 0.0,
+    until_s: float | None = None,
+) -> Roll:
+    """Let balls run from the given motions. Raises :class:`InputError` without pooltool or for balls out of place."""
+    pt = load_pooltool()
+    from pooltool.events import EventType
+
+    radius = table.ball_radius_mm * MM
+    ball_params = pt.BallParams(
+        m=table.ball_mass_kg, R=radius, u_s=params.sliding_friction, u_r=params.rolling_friction,
+        u_sp_proportionality=params.spin_friction, e_b=params.ball_restitution, e_c=params.cushion_restitution,
+        f_c=params.cushion_friction,
+    )  # fmt: skip
+    places = _eased_apart({k: m.position_mm * MM for k, m in balls.items()}, radius)
+    made = {}
+    for label, motion in balls.items():
+        rvw = np.array([places[label], motion.velocity_mm_s * MM, motion.spin_rad_s], np.float64)
+        rvw[0, 2] = radius
+        state = pt.objects.BallState(rvw=rvw, s=_motion_state(rvw, radius), t=0.0)
+        made[label] = pt.Ball(id=label, state=state, params=ball_params)
+    if not made:
+        end = t0_s if until_s is None else until_s
+        return Roll(t0_s=t0_s, t1_s=end, pieces={}, impacts=())
+    system = pt.System(cue=pt.Cue(cue_ball_id=next(iter(made)), V0=0.0), table=build_table(pt, table), balls=made)
+    limit = None if until_s is None else until_s - t0_s
+    pt.simulate(system, engine=_engine(), inplace=True, t_final=limit, max_events=_MOST_IMPACTS)
+    if len(system.events) > _MOST_IMPACTS:
+        raise InputError("a stroke's physics did not come to an end: do balls overlap, or lie in a cushion?")
+    pieces = {}
+    for label, ball in system.balls.items():
+        states = ball.history.states
+        pieces[label] = RollPiece(
+            times_s=np.array([s.t for s in states]) + t0_s,
+            rvw=np.array([s.rvw for s in states]),
+            state=np.array([s.s for s in states], np.int64),
+            radius_mm=table.ball_radius_mm,
+            params=params,
+        )
+    kinds = {
+        EventType.BALL_BALL: "ball",
+        EventType.BALL_LINEAR_CUSHION: "line",
+        EventType.BALL_CIRCULAR_CUSHION: "tip",
+        EventType.BALL_POCKET: "hole",
+    }
+    impacts = [
+        _impact(event, kinds[event.event_type], t0_s) for event in system.events if event.event_type in kinds
+    ]  # fmt: skip
+    end = t0_s + float(system.t)
+    if until_s is not None:
+        impacts = [i for i in impacts if i.t_s <= until_s]
+        end = min(end, until_s)
+    return Roll(t0_s=t0_s, t1_s=end, pieces=pieces, impacts=tuple(impacts))
+
+
+def _impact(event: Any, kind: str, t0_s: float) -> Impact:
+    balls = [a for a in event.agents if a.agent_type == "ball"]
+    others = [a for a in event.agents if a.agent_type != "ball"]
+    what = others[0].id if others else ""
+    if kind == "line":
+        kind, what = what.split(":", 1)
+    elif kind == "tip":
+        what = what.split(":", 1)[1]
+    xy = np.array([a.initial.state.rvw[0, :2] for a in balls]) / MM
+    change = np.array([np.linalg.norm(a.final.state.rvw[1] - a.initial.state.rvw[1]) for a in balls]) / MM
+    return Impact(
+        t_s=t0_s + float(event.time), kind=kind, balls=tuple(a.id for a in balls), what=what, xy_mm=xy, change_mm_s=change
+    )
+
+
+_made_engine: Any = None
+
+
+def _engine() -> Any:
+    """pooltool's own default models, named here so that no settings file in the user's home decides."""
+    global _made_engine
+    if _made_engine is None:
+        from pooltool.physics.engine import PhysicsEngine
+        from pooltool.physics.resolve.resolver import default_resolver
+
+        _made_engine = PhysicsEngine(resolver=default_resolver())
+    return _made_engine
+
+
+def _motion_state(rvw: F64, radius: float) -> int:
+    velocity, spin = rvw[1], rvw[2]
+    if not np.any(velocity) and not np.any(spin):
+        return STATIONARY
+    # A rolling ball's contact point does not slip: v + w x (-R z) = 0.
+    slip = velocity[:2] + radius * np.array([-spin[1], spin[0]])
+    if np.hypot(*slip) > 1e-9:
+        return SLIDING
+    return ROLLING if np.any(velocity) else SPINNING
+
+
+def _eased_apart(places: dict[str, F64], radius: float) -> dict[str, F64]:
+    """Frozen balls a hair apart, as pooltool's collision search needs. Raises InputError for balls in each other."""
+    moved = {k: v.copy() for k, v in places.items()}
+    labels = list(moved)
+    for _ in range(60):
+        touched = False
+        for i, a in enumerate(labels):
+            for b in labels[i + 1 :]:
+                gap = moved[b][:2] - moved[a][:2]
+                distance = float(np.hypot(*gap))
+                lack = 2 * radius + _GAP_M - distance
+                if lack > 1e-9:
+                    if lack > 0.2 * radius:
+                        raise InputError(f"balls {a} and {b} lie in each other: {distance / MM:.1f} mm apart")
+                    push = gap / max(distance, 1e-12) * (lack / 2 + 1e-8)
+                    moved[a][:2] -= push
+                    moved[b][:2] += push
+                    touched = True
+        if not touched:
+            break
+    return moved
