@@ -32,9 +32,9 @@ from vision_referee.domain.events import (
     Strike,
 )
 from vision_referee.domain.table import Cushion, Line, PocketName, TableSpec
-from vision_referee.simulation.physics import Impact
+from vision_referee.simulation.physics import STATIONARY, Impact
 from vision_referee.simulation.pocket_shape import depth_and_side_mm, jaw_cushions, nearest_pocket, pocket_cut
-from vision_referee.simulation.trajectory import BallPath, Place
+from vision_referee.simulation.trajectory import BallPath, Carried, OnBed, Piece, Place
 from vision_referee.simulation.world import World
 
 F64 = npt.NDArray[np.float64]
@@ -176,29 +176,14 @@ class _Sampled:
         self.path = path
         self.runs: list[tuple[F64, F64]] = []
         """Stretches in motion on the bed: times (n,) and places (n, 2), the still end points included."""
-        t = path.starts_s[0]
-        times: list[float] = []
-        while t <= end_s:
-            piece = path.piece_at(t)
-            if piece.place is not Place.BED:
-                self._close(times)
-                times = []
-                t = min(path._next_start(t), end_s + 1)
-                continue
-            still = min(piece.still_until(t), path._next_start(t))
-            if still > t:
-                if times:
-                    times.append(t)
-                    if min(still, end_s) - t >= LEAST_STOP_S:
-                        self._close(times)
-                        times = []
-                t = still
-                if not times and t <= end_s:
-                    times = [max(t - 1e-6, path.starts_s[0])]
-                continue
-            times.append(t)
-            t = min(t + _SAMPLE_S, max(path._next_start(t), t + 1e-6), self._next_knot(t))
-        self._close(times)
+        for start, stop in _moving_spans(path, end_s):
+            times = [start]
+            t = start + 1e-6
+            while t < stop - 1e-9:
+                times.append(t)
+                t = min(t + _SAMPLE_S, self._next_knot(t))
+            times.append(stop)
+            self._close(times)
 
     def _next_knot(self, t_s: float) -> float:
         roll = getattr(self.path.piece_at(t_s), "roll", None)
@@ -253,7 +238,7 @@ class _Sampled:
         events: list[Event] = []
         for times, places in self.runs:
             end = float(times[-1])
-            still = self.path.piece_at(end).still_until(end) > end and self.path.place_at(end) is Place.BED
+            still = self.path.place_at(end) is Place.BED and self.path.piece_at(end).still_until(end) > end
             moved = float(np.hypot(*(places - places[0]).T).max())
             if still and moved >= LEAST_MOVE_MM:
                 x, y = places[-1]
@@ -261,13 +246,40 @@ class _Sampled:
         return events
 
 
+def _moving_spans(path: BallPath, end_s: float) -> list[tuple[float, float]]:
+    """When the ball moves on the bed; halts shorter than LEAST_STOP_S are no halts."""
+    spans: list[tuple[float, float]] = []
+    t = path.starts_s[0]
+    while t < end_s:
+        piece = path.piece_at(t)
+        until = min(path.next_start(t), end_s)
+        if piece.place is Place.BED:
+            still = min(piece.still_until(t), until)
+            if still > t:
+                t = still
+                continue
+            moved = min(_next_still(piece, t), until)
+            if spans and t - spans[-1][1] < LEAST_STOP_S and path.place_at((t + spans[-1][1]) / 2) is Place.BED:
+                spans[-1] = (spans[-1][0], moved)
+            else:
+                spans.append((t, moved))
+            t = moved
+        else:
+            t = until
+    return spans
+
+
+def _next_still(piece: Piece, t_s: float) -> float:
+    """When a ball that moves at ``t_s`` next lies still, by this piece of its path."""
+    if not isinstance(piece, OnBed):
+        return math.inf
+    later = np.flatnonzero((piece.roll.times_s > t_s) & (piece.roll.state == STATIONARY))
+    return float(piece.roll.times_s[later[0]]) if len(later) else math.inf
+
+
 def _forced(path: BallPath, start_s: float, stop_s: float) -> bool:
     """Whether the world led the ball here by hand (it noted what that was)."""
-    from vision_referee.simulation.trajectory import Carried
-
-    return any(
-        isinstance(path.piece_at(float(t)), Carried) for t in np.linspace(start_s, stop_s, 8)
-    )  # fmt: skip
+    return any(isinstance(path.piece_at(float(t)), Carried) for t in np.linspace(start_s, stop_s, 8))
 
 
 def _spans(mask: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -92,7 +92,8 @@ class RollPiece:
         k = max(int(np.searchsorted(self.times_s, t_s, side="right")) - 1, 0)
         if int(self.state[k]) not in (STATIONARY, POCKETED):
             return t_s
-        return float(self.times_s[k + 1]) if k + 1 < len(self.times_s) else math.inf
+        moving = np.flatnonzero(~np.isin(self.state[k:], (STATIONARY, POCKETED)))
+        return float(self.times_s[k + moving[0]]) if len(moving) else math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,8 +193,9 @@ def _impact(event: Any, kind: str, t0_s: float) -> Impact:
     xy = np.array([a.initial.state.rvw[0, :2] for a in balls]) / MM
     change = np.array([np.linalg.norm(a.final.state.rvw[1] - a.initial.state.rvw[1]) for a in balls]) / MM
     return Impact(
-        t_s=t0_s + float(event.time), kind=kind, balls=tuple(a.id for a in balls), what=what, xy_mm=xy, change_mm_s=change
-    )
+        t_s=t0_s + float(event.time), kind=kind, balls=tuple(a.id for a in balls), what=what, xy_mm=xy,
+        change_mm_s=change,
+    )  # fmt: skip
 
 
 _made_engine: Any = None

@@ -74,7 +74,8 @@ def build_table(pt: Any, table: TableSpec) -> Any:
 
     for pocket in table.pockets():
         out = (-pocket.inward[0], -pocket.inward[1])
-        for letter, jaw, cushion in zip("ab", (pocket.jaw_a_mm, pocket.jaw_b_mm), jaw_cushions(pocket.name), strict=True):
+        jaws = (pocket.jaw_a_mm, pocket.jaw_b_mm)
+        for letter, jaw, cushion in zip("ab", jaws, jaw_cushions(pocket.name), strict=True):
             nose = _along(cushion, jaw, table)
             # The facet leans toward the axis: turn `out` toward the side where the other jaw is.
             to_axis = (pocket.mouth_mm[0] - jaw[0], pocket.mouth_mm[1] - jaw[1])

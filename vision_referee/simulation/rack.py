@@ -14,7 +14,11 @@ POOL_ORDER = ("1", "9", "2", "10", "8", "3", "11", "4", "12", "5", "6", "13", "7
 
 
 def rack_places(
-    table: TableSpec, *, rng: np.random.Generator | None = None, gap_mm: float = 0.15, order: tuple[str, ...] | None = None
+    table: TableSpec,
+    *,
+    rng: np.random.Generator | None = None,
+    gap_mm: float = 0.15,
+    order: tuple[str, ...] | None = None,
 ) -> dict[str, tuple[float, float]]:
     """A triangle with its apex on the foot spot: label to (x_mm, y_mm).
 

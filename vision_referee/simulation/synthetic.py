@@ -56,11 +56,7 @@ def synthetic_detections(
         bias_cell: dict[tuple[int, int], F64] = {}
         kept: Detections | None = None
         for n, t in enumerate(times):
-            if n % repeat or kept is None:
-                fresh = kept is None
-            else:
-                fresh = True
-            if fresh:
+            if kept is None or n % repeat == 0:
                 kept = _one_frame(
                     recording, float(t), sigma_mm, dropout, exposure_s, false_rate, number_read, colours, bias_cell, rng
                 )
@@ -145,7 +141,7 @@ def _number_p(number: int | None, read: bool, rng: np.random.Generator) -> F64:
             said = number if rng.random() < 0.84 else int(rng.integers(1, 16))
             p[16] = 0.25
             p[said] += 0.6
-    return p / p.sum()
+    return np.asarray(p / p.sum(), np.float64)
 
 
 def shot(

@@ -223,7 +223,7 @@ class BallPath:
             return _turned(self.at((t0 + t_s) / 2).spin_rad_s, t_s - t0) @ rotation
         t, rotation = self._knots[-1]
         while t < t_s - 1e-9:
-            still = min(self.piece_at(t).still_until(t), self._next_start(t), t_s)
+            still = min(self.piece_at(t).still_until(t), self.next_start(t), t_s)
             if still > t:
                 t = still
                 continue
@@ -236,7 +236,8 @@ class BallPath:
             self._knots.append((t, rotation))
         return rotation
 
-    def _next_start(self, t_s: float) -> float:
+    def next_start(self, t_s: float) -> float:
+        """When the piece after the present one begins."""
         return next((s for s in self.starts_s if s > t_s + 1e-9), math.inf)
 
     def pose_at(self, t_s: float) -> BallPose | None:
