@@ -66,7 +66,7 @@ def align_times(truth_s: F64, seen_s: F64) -> tuple[list[tuple[int, int]], list[
 
 
 def _one_a_period(truth_left: list[int], truth_s: F64, seen_s: F64, period_s: float) -> list[int]:
-    """Of a finer truth's frames without partner, those that the video should have had: beyond its ends, one a period."""
+    """Of a finer truth's frames without partner, those the video should have had: beyond its ends, one a period."""
     kept: list[int] = []
     last_s = float(seen_s[-1])
     ahead_s = float(seen_s[0])
