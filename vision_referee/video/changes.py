@@ -1,7 +1,8 @@
 """What changed from frame to frame: repeated frames and cuts, found before anything is tracked.
 
 A video of 15 true frames a second stored as 30 looks like stop and go unless repeats are found first, and an edited
-recording jumps: a cut is one lone spike in an otherwise calm stretch, while a player or a fast ball moves for several frames.
+recording jumps: a cut is one lone spike in an otherwise calm stretch, while a player or a fast ball moves for several
+frames.
 """
 
 from __future__ import annotations

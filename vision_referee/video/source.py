@@ -15,11 +15,16 @@ from vision_referee.video.frames import Frame
 
 _DECODE_ERRORS_TOLERATED = 500
 """Broken packets skipped before the rest of a file is given up: enough for a damaged stretch, not for garbage."""
+_CLOCK_RESTART_S = 1.0
+"""A clock that falls back by more than this has been started again (files joined end to end), not merely jittered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoInfo:
-    """What the container says before anything is decoded; ``frame_count`` and ``duration_s`` may be unknown (None)."""
+    """What the container says before anything is decoded; ``frame_count`` and ``duration_s`` may be unknown (None).
+
+    ``width`` and ``height`` are those of the upright picture with square pixels.
+    """
 
     path: Path
     width: int
@@ -34,7 +39,8 @@ class VideoInfo:
 class VideoSource:
     """A recorded video. Iterate it for frames; ``warnings`` fills up as faults are met.
 
-    Frames come upright (rotation from the metadata applied), at one size (the first frame's), with strictly rising times.
+    Frames come upright (rotation from the metadata applied), at one size (the first frame's), with strictly rising
+    times.
     """
 
     info: VideoInfo
@@ -56,6 +62,7 @@ class VideoSource:
         last_s = -1.0
         untimed = 0
         late = 0
+        restarts = 0
         period = 1.0 / self.info.rate_hz
         with _open(path) as container:
             stream = container.streams.video[0]
@@ -73,9 +80,12 @@ class VideoSource:
                 else:
                     if first_time is None:
                         first_time = time_s - (last_s + period if index else 0.0)
+                    if index and time_s - first_time < last_s - _CLOCK_RESTART_S:
+                        first_time = time_s - (last_s + period)
+                        restarts += 1
                     t_s = time_s - first_time
                 if index and t_s <= last_s:
-                    # A repeated or backward stamp cannot be true; half a period keeps the order without inventing motion.
+                    # A repeated or backward stamp cannot be true; half a period keeps the order and invents no motion.
                     late += 1
                     t_s = last_s + period / 2
                 last_s = t_s
@@ -88,7 +98,13 @@ class VideoSource:
         if untimed:
             self.warnings.append(f"{path.name}: {untimed} frames have no timestamp; the nominal rate was used for them")
         if late:
-            self.warnings.append(f"{path.name}: {late} frames repeat or turn back the clock; their times are interpolated")
+            self.warnings.append(
+                f"{path.name}: {late} frames repeat or turn back the clock; their times are interpolated"
+            )
+        if restarts:
+            self.warnings.append(
+                f"{path.name}: the clock starts again {restarts} times; times go on from the frame before"
+            )
         if self.info.duration_s is not None and last_s + 2.0 < self.info.duration_s * 0.97:
             self.warnings.append(
                 f"{path.name}: ends at {last_s:.1f} s though {self.info.duration_s:.1f} s are announced; truncated?"
@@ -107,6 +123,14 @@ class VideoSource:
 
 def _coded_size(info: VideoInfo, turns: int) -> tuple[int, int]:
     return (info.height, info.width) if turns % 2 else (info.width, info.height)
+
+
+def _square_pixel_size(width: int, height: int, stream: Any) -> tuple[int, int]:
+    """The size in which the picture is to be shown: some cameras store pixels that are wider than high."""
+    aspect = float(stream.sample_aspect_ratio or 1)
+    if not 0.25 <= aspect <= 4 or abs(aspect - 1) < 0.005:
+        return width, height
+    return 2 * round(width * aspect / 2), height
 
 
 def _open(path: Path) -> Any:
@@ -164,7 +188,7 @@ def open_video(path: Path | str) -> VideoSource:
         first = next((p for p in _decoded(container, stream) if p is not None), None)
         if first is None:
             raise InputError(f"{path}: no frame can be decoded; is the file whole? Re-encode it or copy it again")
-        width, height = first.width, first.height
+        width, height = _square_pixel_size(first.width, first.height, stream)
         if (round(getattr(first, "rotation", 0) / 90)) % 2:
             width, height = height, width
         rate = float(stream.average_rate or stream.guessed_rate or stream.base_rate or 25)
@@ -177,9 +201,14 @@ def open_video(path: Path | str) -> VideoSource:
             duration = container.duration / av.time_base
         return VideoSource(
             info=VideoInfo(
-                path=path, width=width, height=height, codec=str(stream.codec_context.name), rate_hz=rate,
-                frame_count=stream.frames or None, duration_s=duration,
-            )  # fmt: skip
+                path=path,
+                width=width,
+                height=height,
+                codec=str(stream.codec_context.name),
+                rate_hz=rate,
+                frame_count=stream.frames or None,
+                duration_s=duration,
+            )
         )
 
 
