@@ -100,4 +100,9 @@ class Ruling:
     choice: tuple[str, ...] = ()
     """What the next player may choose (M-8)."""
     overridden: bool = False
+    notes: tuple[str, ...] = ()
+    """Keys of the phrase book for what the referee adds without doubting: a warning to propose, a rack that is off."""
+    match: dict[str, int] = field(default_factory=dict)
+    """Games won so far, by player."""
+    match_over: bool = False
     text: dict[str, str] = field(default_factory=dict)
