@@ -77,8 +77,8 @@ def _draw_capsule(
             n = max(0.0, rx * inv * lx + ry * inv * ly + nz * lz)
             s = (ambient * (0.5 + 0.5 * nz) + (1 - ambient) * n) * shade
             if cloth > 0.0:
-                u = int(abs(t * ln * 0.45) + seed) % 64
-                v = int(abs(d * 0.45 + seed * 3)) % 64
+                u = int(abs(t * ln * 0.45 + seed)) % 64
+                v = int(abs((qx * ey - qy * ex) / ln * 0.45 + 32 + seed * 3)) % 64
                 s *= 1.0 + cloth * (noise[u, v] - 0.5)
             for c in range(3):
                 col = colour_a[c] * (1 - t) + colour_b[c] * t

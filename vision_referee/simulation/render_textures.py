@@ -14,6 +14,7 @@ F32 = npt.NDArray[np.float32]
 CLOTH_MM_PER_TEXEL = 2.5
 FLOOR_SPAN_MM = 9000.0
 FLOOR_TEXELS = 1024
+_LINEAR = np.power(np.arange(256) / 255, 2.2).astype(np.float32)
 
 
 def octaves(rng: np.random.Generator, height: int, width: int, *, coarse: int, levels: int) -> F32:
@@ -35,17 +36,16 @@ def cloth_texture(look: Look, table: TableSpec) -> F32:
     rng = np.random.default_rng(look.seed)
     width = int(table.length_mm / CLOTH_MM_PER_TEXEL)
     height = int(table.width_mm / CLOTH_MM_PER_TEXEL)
-    base = np.power(np.asarray(look.cloth_bgr, np.float32), 2.2)
     shade = 1 + look.cloth_grain * octaves(rng, height, width, coarse=300, levels=2)
     shade += look.cloth_blotch * octaves(rng, height, width, coarse=5, levels=3)
-    cloth = np.clip(shade, 0.3, 2.0)[..., None] * base
-    tint = 1 + 0.3 * look.cloth_blotch * octaves(rng, height, width, coarse=4, levels=2)
-    cloth[..., 2] *= np.clip(tint, 0.5, 1.6)
-    srgb = np.power(np.clip(cloth, 0, 1), 1 / 2.2)
-    picture = np.ascontiguousarray((srgb * 255).astype(np.uint8))
+    tint = 1 + 0.15 * look.cloth_blotch * octaves(rng, height, width, coarse=4, levels=2)
+    encoded = np.power(np.clip(shade, 0.3, 2.0), 1 / 2.2) * 255
+    picture = np.empty((height, width, 3), np.uint8)
+    for channel, value in enumerate(look.cloth_bgr):
+        picture[..., channel] = np.clip(encoded * (value * tint if channel == 2 else value), 0, 255)
     _draw_marks(picture, look, rng)
     _draw_lines(picture, look, table, rng)
-    return np.asarray(np.power(picture.astype(np.float32) / 255, 2.2), np.float32)
+    return _LINEAR[cv2.flip(picture, 0)]
 
 
 def _draw_marks(picture: npt.NDArray[np.uint8], look: Look, rng: np.random.Generator) -> None:
@@ -128,7 +128,7 @@ def floor_texture(look: Look) -> F32:
         _draw_carpet(picture, look, rng)
     for _ in range(int(look.floor_busy * 25)):
         _draw_clutter(picture, rng)
-    return np.asarray(np.power(picture.astype(np.float32) / 255, 2.2) * look.hall, np.float32)
+    return np.asarray(_LINEAR * np.float32(look.hall), np.float32)[cv2.flip(picture, 0)]
 
 
 def _draw_carpet(picture: npt.NDArray[np.uint8], look: Look, rng: np.random.Generator) -> None:
