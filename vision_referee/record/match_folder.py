@@ -21,7 +21,7 @@ from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Event
 from vision_referee.domain.rulings import Ruling
 from vision_referee.record.atomic_write import replace_text, settle
-from vision_referee.record.events_jsonl import event_to_json, read_events
+from vision_referee.record.events_jsonl import event_from_json, event_to_json
 from vision_referee.record.match_info import COMPLETE, MATCH, MatchInfo, read_match_info
 from vision_referee.record.rulings_jsonl import read_rulings, ruling_to_json
 from vision_referee.record.tracks_parquet import PARTS, TRACKS, TracksWriter, read_tracks
@@ -81,8 +81,9 @@ class MatchFolderWriter:
             self._next_event_id = max(self._next_event_id, event.id or 0) + 1
             self._out_of_order |= event.t < self._last_t_s
             self._last_t_s = max(self._last_t_s, event.t)
-            self._events.write(json_line(event_to_json(event)))
             written.append(event)
+        self._events.write("".join(json_line(event_to_json(event)) for event in written))
+        self._events.flush()
         return written
 
     def add_ruling(self, ruling: Ruling) -> None:
@@ -105,7 +106,7 @@ class MatchFolderWriter:
         self._tracks.close()
         self._close_texts()
         if self._out_of_order:
-            write_events(self.folder, sorted(read_events(self.folder / EVENTS), key=lambda e: e.t))
+            write_events(self.folder, sorted(read_match_events(self.folder), key=lambda e: e.t))
         rulings = read_rulings_latest(self.folder)
         write_rulings(self.folder, rulings)
         if rulings:
@@ -164,9 +165,7 @@ class MatchFolder:
 
     def events(self) -> list[Event]:
         """All events in the file's order. InputError when the file is unusable."""
-        path = self.path / EVENTS
-        # A match in which nothing happened has an empty file; for `adjudicate` that would be unusable input.
-        return list(read_events(path)) if path.exists() and path.stat().st_size else []
+        return read_match_events(self.path)
 
     def rulings(self) -> list[Ruling]:
         """The last word on each ruling, in the order in which they were first given."""
@@ -174,6 +173,28 @@ class MatchFolder:
 
     def tracks(self, *, t_from_s: float | None = None, t_to_s: float | None = None) -> list[TrackRow]:
         return read_tracks(self.path, t_from_s=t_from_s, t_to_s=t_to_s)
+
+
+def read_match_events(folder: Path) -> list[Event]:
+    """The events of a match as written: none is an answer, and vision may contradict itself.
+
+    (`adjudicate` is stricter: it must refuse an empty or contradictory file that a person gave it.)
+
+    Raises:
+        InputError: a line is no event.
+    """
+    path = folder / EVENTS
+    if not path.exists():
+        return []
+    events: list[Event] = []
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                event = event_from_json(json.loads(line))
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"{path}, line {number}: not an event ({error}); analyse the match again") from None
+            events.append(event if event.id is not None else replace(event, id=number))
+    return events
 
 
 def read_rulings_latest(folder: Path) -> list[Ruling]:
