@@ -76,7 +76,7 @@ def analyze(video: Path, arguments: Sequence[str], *, code: str, limit_s: float 
     return Analysis(folder=home / "match" if ok else None, error=error, wall_s=wall_s)
 
 
-_MEASURED = "video calibration detection tracking events rules record pipeline domain commands".split()
+_MEASURED = ("video", "calibration", "detection", "tracking", "events", "rules", "record", "pipeline", "domain")
 
 
 def code_state() -> str:

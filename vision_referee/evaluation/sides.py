@@ -12,7 +12,7 @@ from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Event
 from vision_referee.domain.rulings import Ruling
 from vision_referee.evaluation.track_table import TrackTable, read_tracks
-from vision_referee.record.events_jsonl import read_events
+from vision_referee.record.events_jsonl import read_event_lines
 from vision_referee.record.rulings_jsonl import read_rulings
 
 _TRACKS = ("tracks.parquet", "tracks.csv")
@@ -121,7 +121,8 @@ def _calibration(match: dict[str, Any], folder: Path) -> Calibration | None:
 
 
 def _events(path: Path) -> tuple[Event, ...]:
-    return tuple(read_events(path)) if _has_text(path) else ()
+    """Events as they stand: that some contradict others (a ball pocketed twice) is an error to count, not to refuse."""
+    return tuple(line.event for line in read_event_lines(path)) if _has_text(path) else ()
 
 
 def _rulings(path: Path) -> tuple[Ruling, ...]:
