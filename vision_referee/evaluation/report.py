@@ -21,12 +21,12 @@ def print_scores(scores: Sequence[MatchScore], total: MatchScore, console: Conso
     console = console or make_console()
     if len(scores) > 1:
         console.print(_clips(scores, total, console))
-    for table in (_positions(total, console), _balls(total, console), _events(total, console)):
+        console.print()
+    for make in (_positions, _balls, _events, _reliability, _rulings):
+        table = make(total, console)
         if table is not None:
             console.print(table)
-    for table in (_reliability(total, console), _rulings(total, console)):
-        if table is not None:
-            console.print(table)
+            console.print()
     _print_errors(total, scores, console)
     for note in total.notes:
         console.print(f"note: {note}")
