@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +64,23 @@ class BallPath:
         inner = i < len(self.breaks) and i > 0
         return leg.at(t_s) if near or leg.resting or (inner and leg.n >= 6) else leg.straight(t_s)
 
+    def sample(self, times_s: F64) -> F64:
+        """Places (n, 2) at ``times_s`` (n,), in ascending order."""
+        edges = np.array([b.t_s for b in self.breaks])
+        which = np.searchsorted(edges, times_s, side="right")
+        out = np.zeros((len(times_s), 2))
+        for i, leg in enumerate(self.legs):
+            mine = which == i
+            if not mine.any():
+                continue
+            t = times_s[mine]
+            inner = 0 < i < len(self.legs) - 1 and leg.n >= 6
+            out[mine] = leg.at(t) if leg.resting or inner else leg.straight(t)
+            stop = self.stops.get(i)
+            if stop is not None:
+                out[mine] = np.where((t >= stop.t_s)[:, None], stop.xy_mm, out[mine])
+        return out
+
     def velocity(self, t_s: float) -> F64:
         i = self.leg_at(t_s)
         leg = self.legs[i]
@@ -82,16 +99,14 @@ class BallPath:
         keep = self.sightings.t_s <= t_s
         if keep.all() or not keep.any():
             return self
-        return replace(
-            build_path(
-                ball=self.ball,
-                label=self.label,
-                known=self.known,
-                alive=False,
-                parts=[self.sightings.part(keep)],
-                braking_mm_s2=100.0,
-                keys=self.keys,
-            )
+        return build_path(
+            ball=self.ball,
+            label=self.label,
+            known=self.known,
+            alive=False,
+            parts=[self.sightings.part(keep)],
+            braking_mm_s2=100.0,
+            keys=self.keys,
         )
 
 

@@ -87,7 +87,9 @@ class Tracker:
         """One frame on."""
         kept = self._usable(detections)
         xy = detections.xy_mm[kept]
-        if repeated or self._repeated(detections.t_s, xy):
+        # In a still scene every frame repeats the one before and is looked at all the same.
+        tells = self._repeats < 4 and (any(t.mode is Mode.ROLLING for t in self.tracks) or bool(self._pool))
+        if tells and (repeated or self._repeated(detections.t_s, xy)):
             self._repeats += 1
             self.frames.append(WindowFrame(detections.t_s, detections.frame, False, detections.occluder))
             return
@@ -108,13 +110,15 @@ class Tracker:
         """Seconds since anything on the table moved."""
         return self.frames[-1].t_s - self.last_motion_s if self.frames else 0.0
 
-    def begin_window(self) -> None:
-        """The window was solved: what is past is forgotten, but for the newest sightings of what still lives."""
+    def begin_window(self, still_since_s: dict[int, float] | None = None) -> None:
+        """The window was solved: what is past is forgotten, but for the sightings of what still lies where it came to
+        rest. ``still_since_s`` says since when, by tracklet key."""
         if not self.frames:
             return
         edge = self.frames[-1].t_s
         for track in self.tracks:
-            track.tracklet.forget_before(edge - 1.0, 12)
+            since = (still_since_s or {}).get(track.tracklet.key, edge)
+            track.tracklet.forget_before(min(since, edge), 4)
             if len(track.tracklet) > self.settings.rest_memory:
                 track.tracklet.forget_before(edge, self.settings.rest_memory)
         self.ended = []
@@ -143,7 +147,7 @@ class Tracker:
 
     def _repeated(self, t_s: float, xy_mm: F64) -> bool:
         rolling = [t for t in self.tracks if t.mode is Mode.ROLLING and t.missed == 0 and len(t.tracklet) >= 3]
-        if not rolling or self._repeats >= 4 or not self.frames:
+        if not rolling or not self.frames:
             return False
         last_s = next((f.t_s for f in reversed(self.frames) if f.looked), t_s)
         dt = t_s - last_s

@@ -1,0 +1,256 @@
+"""Detections in, track rows and events out: the line from sightings to facts, the same for recorded and live work.
+
+A window runs from one stillness to the next. When every ball has been still for ``TrackingSettings.still_min_s`` or so the
+window is solved as a whole (see ``tracking.window``) and its events are told in time order. While nothing moves, rows are
+handed on every second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from vision_referee.detection.detections import Detections
+from vision_referee.domain.events import BallAt, Identified, Racked, Stopped, Strike, VisionEvent
+from vision_referee.domain.table import TableSpec
+from vision_referee.events.contacts import find_touchings
+from vision_referee.events.cushions import find_cushions
+from vision_referee.events.handling import find_handling
+from vision_referee.events.lines import find_crossings
+from vision_referee.events.pockets import find_departures
+from vision_referee.events.pockets_cut import depth_and_side, hanging_depth_mm
+from vision_referee.events.racks import find_rack, order_ok
+from vision_referee.events.rests import find_stops, motion_ends, rest_events
+from vision_referee.events.rows import window_rows
+from vision_referee.events.scene import Scene
+from vision_referee.events.settings import EventSettings
+from vision_referee.events.starts import explain_starts
+from vision_referee.tracking.identity import BallBook
+from vision_referee.tracking.settings import TrackingSettings
+from vision_referee.tracking.tracker import Tracker
+from vision_referee.tracking.tracklets import Mode
+from vision_referee.tracking.tracks import TrackRow
+from vision_referee.tracking.window import NOT_IN_PLAY, SolvedWindow, solve_window, still_since
+
+F64 = npt.NDArray[np.float64]
+_ORDER = {"racked": 0, "strike": 1, "stopped": 8, "rest": 9, "hanging": 10}
+
+
+@dataclass(slots=True)
+class MotionOutput:
+    """``rows`` in frame order, ``events`` in time order; both continue what was told before."""
+
+    rows: list[TrackRow] = field(default_factory=list)
+    events: list[VisionEvent] = field(default_factory=list)
+
+
+class MotionStage:
+    """``push`` every frame's detections, ``flush`` at the end. Memory stays flat; a stroke is told at its end.
+
+    ``latency_s``: from the last ball's stop to the stroke's events.
+    """
+
+    latency_s = 0.6
+
+    def __init__(
+        self,
+        table: TableSpec,
+        *,
+        tracking: TrackingSettings | None = None,
+        events: EventSettings | None = None,
+        initial_rest: bool = True,
+    ) -> None:
+        self._table = table
+        self._tracking = tracking or TrackingSettings()
+        self._settings = events or EventSettings()
+        self._tracker = Tracker(table, self._tracking)
+        self._book = BallBook()
+        self._initial_rest = initial_rest
+        self._fresh = True
+        """Nothing has been solved since the beginning, or since a cut."""
+        self._start_s: float | None = None
+        self._told_s = 0.0
+        """Nothing may be told that is earlier."""
+        self._rows_until_s = -1.0
+        self._stroke_open = False
+        self._braking = [100.0]
+        self._racked = False
+
+    def push(self, detections: Detections, *, repeated: bool = False, cut: bool = False) -> MotionOutput:
+        """One frame on. ``repeated``: the picture is the one before again; ``cut``: time was cut out before it."""
+        out = MotionOutput()
+        if cut:
+            out = self._close(cut=True)
+            self._tracker.reset()
+            self._fresh, self._start_s, self._stroke_open = True, None, False
+        if self._start_s is None:
+            self._start_s = detections.t_s
+        self._tracker.push(detections, repeated=repeated)
+        if self._ready(detections.t_s):
+            more = self._close(cut=False)
+            out = MotionOutput(out.rows + more.rows, out.events + more.events)
+        return out
+
+    def flush(self) -> MotionOutput:
+        """The video has ended: what is known is told."""
+        return self._close(cut=True)
+
+    # --- when ---
+
+    def _ready(self, now_s: float) -> bool:
+        assert self._start_s is not None
+        tracker, cfg = self._tracker, self._tracking
+        held = now_s - self._start_s
+        if held > cfg.window_max_s:
+            return True
+        if len(tracker.frames) < 8 or held < 0.5:
+            return False
+        if tracker.quiet_for_s() < 0.2 or any(
+            t.mode is Mode.ROLLING and t.missed and t.tracklet.ball is not None for t in tracker.tracks
+        ):
+            return False
+        happened = self._fresh or tracker.last_motion_s > self._start_s or bool(tracker.ended)
+        return (happened or held >= cfg.quiet_chunk_s) and not self._pending_fall(now_s)
+
+    def _pending_fall(self, now_s: float) -> bool:
+        """A ball at a lip that is not seen at the moment: a second decides whether it fell."""
+        for track in self._tracker.tracks:
+            if track.mode is Mode.REST and track.tracklet.ball not in (None, NOT_IN_PLAY) and track.missed:
+                unseen = now_s - track.seen_s
+                if not 0.0 < unseen < 1.1:
+                    continue
+                for pocket in self._table.pockets():
+                    depth, side = depth_and_side(pocket, track.filter.xy_mm)
+                    if float(depth) > hanging_depth_mm(self._table) - 15.0 and float(side) < pocket.width_mm:
+                        return True
+        return False
+
+    # --- what ---
+
+    def _close(self, *, cut: bool) -> MotionOutput:
+        tracker = self._tracker
+        if not tracker.frames or self._start_s is None:
+            return MotionOutput()
+        solved = solve_window(
+            tracker, self._book, self._table, start_s=self._start_s, braking_mm_s2=float(np.median(self._braking))
+        )
+        self._book.name(self._cue(solved))
+        for path in solved.paths.values():
+            path.label = self._book.balls[path.ball].label
+        scene = Scene(
+            table=self._table, settings=self._settings, start_s=self._start_s, end_s=solved.end_s, paths=solved.paths
+        )
+        began_still = self._fresh and self._lay_still(solved)
+        find_departures(scene)
+        find_touchings(scene)
+        find_cushions(scene)
+        explain_starts(scene)
+        find_crossings(scene)
+        find_stops(scene)
+        events = list(scene.events)
+        events += find_handling(scene, self._book, solved, first=self._fresh)
+        if self._fresh:
+            events += self._first_position(scene, began_still)
+        events += self._rests(scene, events, cut=cut)
+        events += self._identified(solved.end_s)
+        self._settle(scene, solved)
+        rows = window_rows(scene, [f for f in tracker.frames if f.t_s > self._rows_until_s])
+        self._rows_until_s = tracker.frames[-1].t_s
+        self._start_s = tracker.frames[-1].t_s
+        self._fresh = False
+        tracker.begin_window(still_since(solved, [t.tracklet for t in tracker.tracks]))
+        return MotionOutput(rows, self._in_order(events))
+
+    def _cue(self, solved: SolvedWindow):  # type: ignore[no-untyped-def]
+        return self._book.cue(self._table.family)
+
+    @staticmethod
+    def _lay_still(solved: SolvedWindow) -> bool:
+        first = [p for p in solved.paths.values() if p.start_s < solved.start_s + 0.3]
+        return bool(first) and all(p.legs[0].resting for p in first)
+
+    def _balls_at(self, scene: Scene, t_s: float) -> list[BallAt]:
+        """The balls on the bed at a time, each where it lies."""
+        found: list[BallAt] = []
+        for ball, path in scene.paths.items():
+            if scene.gone_s(ball) <= t_s or path.start_s > t_s + 0.3 or not self._book.balls[ball].on_table:
+                continue
+            x, y = self._place(path, t_s)
+            found.append(BallAt(ball=path.label, x=round(float(x), 1), y=round(float(y), 1)))
+        return found
+
+    @staticmethod
+    def _place(path, t_s: float) -> F64:  # type: ignore[no-untyped-def]
+        """Where a ball lies at ``t_s``: the resting leg around it, else the path."""
+        for leg in path.legs:
+            if leg.resting and leg.t0_s - 0.3 <= t_s <= leg.t1_s + 0.1:
+                return leg.coef[0]
+        return path.at(t_s)
+
+    def _first_position(self, scene: Scene, began_still: bool) -> list[VisionEvent]:
+        assert self._start_s is not None
+        if not began_still:
+            self._stroke_open = any(p.moved for p in scene.paths.values())
+            return []
+        balls = self._balls_at(scene, self._start_s)
+        events: list[VisionEvent] = []
+        rack = find_rack(self._table, balls)
+        if rack is not None:
+            self._racked = True
+            events.append(Racked(t=self._start_s, balls=rack, order_ok=order_ok(rack), confidence=0.95))
+        if self._initial_rest and balls:
+            events += rest_events(self._table, self._start_s, balls, 0.9)
+        return events
+
+    def _rests(self, scene: Scene, events: list[VisionEvent], *, cut: bool) -> list[VisionEvent]:
+        """A ``rest`` at the end of each stroke within the window."""
+        found: list[VisionEvent] = []
+        strikes = [e.t for e in events if isinstance(e, Strike)]
+        for begin, end in motion_ends(scene):
+            still_moving = end > scene.end_s - 0.06
+            struck = any(begin - 0.1 <= t <= end for t in strikes)
+            if struck:
+                self._stroke_open = True
+            if not self._stroke_open or still_moving:
+                continue
+            stops = [e.t for e in events if isinstance(e, Stopped) and begin - 0.1 <= e.t <= end + 0.1]
+            falls = [d.t_s for d in scene.departures.values() if begin - 0.1 <= d.t_s <= end + 0.3]
+            t_s = max(stops + falls, default=end)
+            found += rest_events(self._table, t_s, self._balls_at(scene, t_s + 0.05), 0.95)
+            self._stroke_open = False
+        return found
+
+    def _identified(self, t_s: float) -> list[VisionEvent]:
+        return [
+            Identified(t=t_s, ball=label, number=number, confidence=0.95)
+            for label, number in self._book.newly_identified()
+        ]
+
+    def _settle(self, scene: Scene, solved: SolvedWindow) -> None:
+        """What the window taught: who is off the table, how the cloth brakes."""
+        for ball, departure in scene.departures.items():
+            entry = self._book.balls[ball]
+            entry.on_table, entry.away_since_s = False, departure.t_s
+            for track in self._tracker.tracks:
+                if track.tracklet.ball == ball:
+                    track.tracklet.ball = NOT_IN_PLAY
+        for path in solved.paths.values():
+            for stop in path.stops.values():
+                if stop.braking_mm_s2 > 0 and stop.t_sigma_s < 0.08:
+                    self._braking = [*self._braking, stop.braking_mm_s2][-41:]
+        live = {t.tracklet.key for t in self._tracker.tracks}
+        for entry in self._book.balls.values():
+            entry.settle(live)
+
+    def _in_order(self, events: list[VisionEvent]) -> list[VisionEvent]:
+        ordered: list[VisionEvent] = []
+        for event in sorted(events, key=lambda e: (round(e.t, 6), _ORDER.get(e.type, 5))):
+            t_s = max(event.t, self._told_s, 0.0)
+            self._told_s = t_s
+            ordered.append(replace(event, t=round(t_s, 4), frame=self._frame_at(t_s)))
+        return ordered
+
+    def _frame_at(self, t_s: float) -> int | None:
+        return None

@@ -1,0 +1,265 @@
+"""What set a resting ball going: another ball, the tip, or a hand.
+
+A ball that starts with no ball touching it was struck, if it goes like a struck ball: fast from the first moment and only
+slowing after. Else it was touched. Balls that lay together leave together; the struck one is then the one that nobody
+pushes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from vision_referee.domain.balls import CUE
+from vision_referee.domain.events import Contact, Strike, Touch
+from vision_referee.events.scene import Scene, Touching
+from vision_referee.tracking.breaks import Break
+from vision_referee.tracking.paths import BallPath
+
+F64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """A resting ball begins to move at ``t_s`` with ``velocity_mm_s``; ``moved_mm`` is how far it lies from there later."""
+
+    ball: int
+    index: int
+    t_s: float
+    t_sigma_s: float
+    xy_mm: F64
+    velocity_mm_s: F64
+    moved_mm: float
+    hidden_s: float
+
+
+def find_starts(scene: Scene) -> list[Start]:
+    """All starts within the window, in time order."""
+    starts: list[Start] = []
+    for ball, path in scene.paths.items():
+        for br in path.breaks:
+            left, right = path.legs[br.index], path.legs[br.index + 1]
+            if not left.resting or right.resting or br.t_s < scene.start_s - 0.2:
+                continue
+            starts.append(_start_of(ball, path, br))
+    return sorted(starts, key=lambda s: s.t_s)
+
+
+def _start_of(ball: int, path: BallPath, br: Break) -> Start:
+    right = path.legs[br.index + 1]
+    home = path.legs[br.index].coef[0]
+    end = path.legs[-1]
+    later = end.at(end.t1_s)
+    for leg in path.legs[br.index + 1 :]:
+        if leg.resting:
+            later = leg.coef[0]
+            break
+    return Start(
+        ball=ball,
+        index=br.index,
+        t_s=br.t_s,
+        t_sigma_s=br.t_sigma_s,
+        xy_mm=home,
+        velocity_mm_s=right.velocity(max(br.t_s, right.t0_s - 0.08)),
+        moved_mm=float(np.hypot(*(later - home))),
+        hidden_s=br.gap_s,
+    )
+
+
+def explain_starts(scene: Scene) -> None:
+    """Adds ``strike``, ``contact`` and ``touch`` events for the window; needs ``scene.touchings``."""
+    starts = find_starts(scene)
+    pushed = _pushed(scene, starts)
+    unexplained = [s for s in starts if (s.ball, s.index) not in pushed]
+    _drop_frozen_partings(scene, starts)
+    for start in unexplained:
+        guess = _unseen_contact(scene, start)
+        if guess is not None:
+            scene.touchings.append(guess)
+            continue
+        if _left_with_a_neighbour(scene, start, starts):
+            continue
+        _strike_or_touch(scene, start, starts)
+    for touching in sorted(scene.touchings, key=lambda c: c.t_s):
+        first, second = _order(scene, touching)
+        scene.events.append(
+            Contact(
+                t=touching.t_s,
+                balls=(scene.label(first), scene.label(second)),
+                x=float(touching.xy_mm[0]),
+                y=float(touching.xy_mm[1]),
+                confidence=touching.confidence,
+            )
+        )
+
+
+def _pushed(scene: Scene, starts: list[Start]) -> set[tuple[int, int]]:
+    """Starts that a touching ball explains: the ball leaves along the line of centres, away from the other."""
+    by_ball: dict[int, list[Start]] = {}
+    for s in starts:
+        by_ball.setdefault(s.ball, []).append(s)
+    pushed: set[tuple[int, int]] = set()
+    for touching in scene.touchings:
+        for ball, other, away, other_started in (
+            (touching.a, touching.b, -touching.normal, touching.b_started),
+            (touching.b, touching.a, touching.normal, touching.a_started),
+        ):
+            for s in by_ball.get(ball, []):
+                if abs(s.t_s - touching.t_s) > 0.05 + 0.7 * min(s.hidden_s, 0.4):
+                    continue
+                speed = float(np.hypot(*s.velocity_mm_s))
+                cosine = float(s.velocity_mm_s @ away) / max(speed, 1e-6)
+                if cosine < 0.3:
+                    continue
+                if other_started and _rather_struck(scene, s, other, starts):
+                    continue
+                pushed.add((s.ball, s.index))
+    return pushed
+
+
+def _rather_struck(scene: Scene, s: Start, other: int, starts: list[Start]) -> bool:
+    """Of two balls that leave together and each could have pushed the other: whether ``s`` was the first."""
+    twin = next((o for o in starts if o.ball == other and abs(o.t_s - s.t_s) < 0.12), None)
+    if twin is None:
+        return False
+    away = s.xy_mm - twin.xy_mm
+    away = away / max(float(np.hypot(*away)), 1.0)
+    mutual = float(twin.velocity_mm_s @ -away) > 0.3 * float(np.hypot(*twin.velocity_mm_s))
+    if not mutual:
+        return False
+    if CUE in (scene.label(s.ball), scene.label(other)):
+        return scene.label(s.ball) == CUE
+    return s.t_s < twin.t_s
+
+
+def _drop_frozen_partings(scene: Scene, starts: list[Start]) -> None:
+    """Balls that lay together and leave together did not meet, unless one of them was struck."""
+    begin = {}
+    for s in starts:
+        begin.setdefault(s.ball, s)
+    first = starts[0] if starts else None
+    kept: list[Touching] = []
+    for t in scene.touchings:
+        a, b = begin.get(t.a), begin.get(t.b)
+        together = (
+            t.a_started
+            and t.b_started
+            and a is not None
+            and b is not None
+            and float(np.hypot(*(a.xy_mm - b.xy_mm))) < 1.05 * scene.diameter_mm
+        )
+        struck = first is not None and first.ball in (t.a, t.b)
+        if not together or struck:
+            kept.append(t)
+    scene.touchings = kept
+
+
+def _left_with_a_neighbour(scene: Scene, start: Start, starts: list[Start]) -> bool:
+    """Part of a cluster that something else set going: a frozen neighbour left at the same moment."""
+    others = [s for s in starts if s.ball != start.ball and abs(s.t_s - start.t_s) < 0.12]
+    if not others or scene.label(start.ball) == CUE:
+        return False
+    near = [s for s in others if float(np.hypot(*(s.xy_mm - start.xy_mm))) < 1.25 * scene.diameter_mm]
+    if not near:
+        return False
+    earliest = min(near, key=lambda s: s.t_s)
+    something_hit = any(t.t_s <= start.t_s + 0.1 and t.t_s > start.t_s - 0.2 for t in scene.touchings)
+    return something_hit or earliest.t_s < start.t_s
+
+
+def _unseen_contact(scene: Scene, start: Start) -> Touching | None:
+    """A ball on its way that was lost from sight, or whose break is too soft to see, and comes by just then."""
+    best: tuple[float, int, F64, F64] | None = None
+    for ball, path in scene.paths.items():
+        if ball == start.ball or not path.moved:
+            continue
+        for t in np.linspace(start.t_s - 0.06, start.t_s + 0.06, 7):
+            if t > scene.gone_s(ball) or t < path.start_s - 0.15 or t > path.end_s + 0.3 or not path.moving_at(float(t) - 0.02):
+                continue
+            at = path.at(float(t))
+            between = start.xy_mm - at
+            distance = float(np.hypot(*between))
+            if distance > 1.5 * scene.diameter_mm or distance < 1.0:
+                continue
+            cosine = float(start.velocity_mm_s @ between) / max(float(np.hypot(*start.velocity_mm_s)) * distance, 1e-6)
+            if cosine < 0.5:
+                continue
+            badness = abs(distance / scene.diameter_mm - 1.0) + (1 - cosine)
+            if best is None or badness < best[0]:
+                best = (badness, ball, at, between / distance)
+    if best is None:
+        return None
+    badness, ball, at, normal = best
+    scene.explained.add((start.ball, start.index))
+    return Touching(
+        a=ball,
+        b=start.ball,
+        t_s=start.t_s,
+        xy_mm=(at + start.xy_mm) / 2,
+        normal=normal,
+        confidence=float(np.clip(0.85 - 0.5 * badness, 0.4, 0.85)),
+        a_started=False,
+        b_started=True,
+    )
+
+
+def _strike_or_touch(scene: Scene, start: Start, starts: list[Start]) -> None:
+    path = scene.paths[start.ball]
+    speed = float(np.hypot(*start.velocity_mm_s))
+    under_way = any(
+        begin < start.t_s - 0.08 and end > start.t_s + 0.02
+        for ball in scene.paths
+        if ball != start.ball
+        for begin, end in scene.motion_spans(ball)
+    )
+    is_cue = path.label == CUE
+    leaves = scene.departures.get(start.ball)
+    falls = leaves is not None and leaves.pocket is not None and leaves.t_s - start.t_s < 0.7 and start.moved_mm < 1.2 * scene.diameter_mm
+    if falls and speed < 400.0:
+        return  # a hanging ball that gives way
+    error = 3 * float(np.median(path.noise_mm))
+    if start.moved_mm < max(scene.settings.least_move_mm, error) and speed < 100.0:
+        return
+    struck = speed > scene.settings.strike_speed_mm_s and _goes_by_itself(path, start)
+    if struck and under_way and not is_cue and speed < 400.0:
+        struck = False
+    if struck:
+        confidence = 0.97 if speed > 200 else 0.85
+        if under_way:
+            confidence = 0.8 if is_cue else 0.6
+        if start.hidden_s > 0.2:
+            confidence = min(confidence, 0.85)
+        scene.events.append(
+            Strike(
+                t=start.t_s,
+                ball=path.label,
+                x=float(start.xy_mm[0]),
+                y=float(start.xy_mm[1]),
+                vx=float(start.velocity_mm_s[0]),
+                vy=float(start.velocity_mm_s[1]),
+                confidence=confidence,
+            )
+        )
+        return
+    sure = float(np.clip(0.4 + 0.1 * start.moved_mm / max(error, 1.0), 0.4, 0.9))
+    scene.events.append(Touch(t=start.t_s, ball=path.label, moved_mm=start.moved_mm, confidence=sure))
+
+
+def _goes_by_itself(path: BallPath, start: Start) -> bool:
+    """Whether it goes on like a struck ball: never faster later than at first, but for what impacts do."""
+    leg = path.legs[start.index + 1]
+    first = float(np.hypot(*leg.velocity(leg.t0_s)))
+    last = float(np.hypot(*leg.velocity(leg.t1_s)))
+    duration = leg.t1_s - leg.t0_s
+    return last < 1.25 * first + 60.0 + 3 * leg.speed_sigma(leg.t1_s) or duration < 0.1
+
+
+def _order(scene: Scene, t: Touching) -> tuple[int, int]:
+    """The ball that came first, then the one that it met."""
+    if t.a_started and not t.b_started:
+        return t.b, t.a
+    if scene.label(t.b) == CUE:
+        return t.b, t.a
+    return t.a, t.b
