@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vision_referee.evaluation.facts import SCORED_TYPES, Fact, time_tolerance_s
+from vision_referee.evaluation.facts import SCORED_TYPES, Fact, Words, time_tolerance_s
 from vision_referee.evaluation.labels import Labels, NumberVerdict
 from vision_referee.evaluation.matching import one_to_one
 from vision_referee.evaluation.positions import Counts, spread
@@ -33,6 +33,12 @@ class EventError:
     place_mm: tuple[float, float] | None
     confidence: float
     reason: str
+    words: Words = ()
+
+    def __str__(self) -> str:
+        """``missed pocketed 7 foot_left: late by 0.15 s``."""
+        what = " ".join([self.kind, self.type, "+".join(self.balls), *(value for _, value in self.words)])
+        return f"{what.rstrip()}: {self.reason}"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -43,6 +49,7 @@ class EventError:
             "place_mm": self.place_mm,
             "confidence": self.confidence,
             "reason": self.reason,
+            **dict(self.words),
         }
 
 
@@ -201,4 +208,5 @@ def _error(kind: str, fact: Fact, others: list[Fact], labels: Labels, diameter_m
         place_mm=fact.place_mm,
         confidence=fact.confidence,
         reason=alone if best is None else best[2],
+        words=fact.words,
     )

@@ -220,10 +220,7 @@ def _print_errors(total: MatchScore, scores: Sequence[MatchScore], console: Cons
     for score in scores:
         where = f"{score.name} " if len(scores) > 1 else ""
         errors = score.events_total().errors
-        lines += [
-            f"{where}{e.t:.2f} s {e.kind} {e.type} {'+'.join(e.balls)}: {e.reason}"
-            for e in sorted(errors, key=lambda e: e.t)
-        ]
+        lines += [f"{where}{error.t:.2f} s {error}" for error in sorted(errors, key=lambda e: e.t)]
         if score.rulings is not None:
             lines += [
                 f"{where}{r.t_start:.2f} s {'' if r.silent else '(in review) '}ruling: {'; '.join(r.differences)}"

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from vision_referee.calibration.calibration import Calibration
 from vision_referee.domain.errors import InputError
+from vision_referee.domain.table import PocketName
 from vision_referee.evaluation.match_score import MatchScore
 from vision_referee.evaluation.positions import FramePair, pair_frames
 from vision_referee.evaluation.sides import Side
@@ -49,6 +50,7 @@ class Exhibit:
     text: str
     weight: float
     place_mm: tuple[float, float] | None = None
+    pocket: PocketName | None = None
 
 
 def write_worst(
@@ -108,7 +110,8 @@ def worst_errors(seen: Side, truth: Side, score: MatchScore, count: int) -> list
                 name=f"{error.kind}_{error.type}",
                 weight=weight,
                 place_mm=error.place_mm,
-                text=f"{error.kind} {error.type} {'+'.join(error.balls)} at {error.t:.3f} s: {error.reason}",
+                pocket=next((PocketName(value) for name, value in error.words if name == "pocket"), None),
+                text=f"{error.t:.3f} s: {error}",
             )
         )
     if seen.tracks is not None and truth.tracks is not None:
@@ -189,8 +192,11 @@ def draw(
     for table, colour, side in ((seen, _SEEN_BGR, "seen"), (truth, _TRUE_BGR, "true")):
         if table is not None:
             _draw_balls(picture, table, t_s, colour, side, calibration, scale)
-    if exhibit.place_mm is not None and np.isfinite(exhibit.place_mm).all():
-        x, y = _point(calibration, exhibit.place_mm)
+    place_mm = exhibit.place_mm
+    if place_mm is None and exhibit.pocket is not None:
+        place_mm = calibration.table.pocket(exhibit.pocket).mouth_mm
+    if place_mm is not None and np.isfinite(place_mm).all():
+        x, y = _point(calibration, place_mm)
         size = round(60 * scale)
         cv2.rectangle(
             picture, (x - size, y - size), (x + size, y + size), _PLACE_BGR, max(1, round(2 * scale)), cv2.LINE_AA
