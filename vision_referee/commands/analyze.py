@@ -1,0 +1,80 @@
+"""``vision-referee analyze``: recorded video(s) to a match folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+LANGUAGES = ("en", "ru")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+
+    @app.command()
+    def analyze(
+        sources: Annotated[list[Path], typer.Argument(metavar="SOURCE…", help="Video file(s) of one match, in order.")],
+        rules: Annotated[str, typer.Option(help="small-russian, russian, moscow, american, or none (events only).")],
+        out: Annotated[Path, typer.Option(help="The match folder to make.")],
+        players: Annotated[str, typer.Option(help='Names in order of play: "A,B".')] = "",
+        calibration: Annotated[Path | None, typer.Option(help="Calibration file; else found from the video.")] = None,
+        officials: Annotated[Path | None, typer.Option(help="What the officials said, JSON lines.")] = None,
+        table: Annotated[str | None, typer.Option(help="Table name or file; else recognised.")] = None,
+        head: Annotated[str | None, typer.Option(help="Side of the picture at which the head is.")] = None,
+        set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A rules setting.")] = None,
+        settings: Annotated[Path | None, typer.Option(help="TOML file with a [rules] table.")] = None,
+        lang: Annotated[str, typer.Option(help="Language of report and clips: en or ru.")] = "en",
+        quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    ) -> None:
+        """Watch recorded video(s) of a match: tracks, events, rulings, clips and a report."""
+        from vision_referee.commands.rule_options import chosen_rules
+
+        if lang not in LANGUAGES:
+            raise typer.BadParameter(f"{lang!r} is not one of {', '.join(LANGUAGES)}", param_hint="--lang")
+        if head is not None and head not in ("top", "bottom", "left", "right"):
+            raise typer.BadParameter(f"{head!r} is not top, bottom, left or right", param_hint="--head")
+        names, chosen = chosen_rules(rules, players, set_ or [], settings)
+
+        from vision_referee.commands.progress_line import progress_line
+        from vision_referee.pipeline.recorded import AnalysisRequest, analyze
+        from vision_referee.review.products import make_products
+
+        request = AnalysisRequest(
+            sources=tuple(sources), rules=rules, out=out, players=names, settings=chosen, calibration=calibration,
+            officials=officials, table=table, head=head,
+        )  # fmt: skip
+        with progress_line(quiet=quiet) as listener:
+            writer = analyze(request, listener)
+        try:
+            for warning in make_products(writer.folder, lang=lang):
+                typer.echo(f"warning: {warning}", err=True)
+            folder = writer.publish()
+        except BaseException:
+            writer.discard()
+            raise
+        _summary(folder)
+
+
+def _summary(folder: Path) -> None:
+    from vision_referee.record.match_folder import REPORT, MatchFolder
+
+    match = MatchFolder(folder)
+    for warning in match.info.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    events = match.events()
+    rulings = match.rulings()
+    residual = (match.info.calibration or {}).get("residual_mm")
+    strokes = sum(event.type == "strike" for event in events)
+    pots = sum(event.type == "pocketed" for event in events)
+    typer.echo(
+        f"{folder}: {strokes} strikes, {pots} balls pocketed, {len(events)} events, {len(rulings)} rulings"
+        + (f", {sum(r.review for r in rulings)} for review" if rulings else "")
+        + (f"; calibration residual {residual:.1f} mm" if isinstance(residual, float | int) else "")
+    )
+    if match.info.score:
+        typer.echo("score " + " : ".join(f"{name} {points}" for name, points in match.info.score.items()))
+    typer.echo(f"report: {folder / REPORT}")
+
+

@@ -1,0 +1,119 @@
+"""Frames to detections for one camera: the detector on its calibration, kept true while the camera drifts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vision_referee.calibration.calibrate import calibrate_frames
+from vision_referee.calibration.calibration import Calibration
+from vision_referee.calibration.drift import DriftWatch
+from vision_referee.calibration.recognition import recognise_table
+from vision_referee.detection.detections import Detections
+from vision_referee.detection.detector import BallDetector
+from vision_referee.domain.errors import CalibrationError
+from vision_referee.domain.table import TableSpec
+from vision_referee.pipeline.orientation import head_from_rack
+from vision_referee.video.changes import ChangedFrame
+from vision_referee.video.frames import Frame
+
+CALIBRATION_FRAMES = 9
+"""Frames spread over the video from which the table is found: people move away from some part of it in some of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableWish:
+    """What the user said about the table; None where the video has to tell."""
+
+    table: TableSpec | None = None
+    head: str | None = None
+    calibration: Calibration | None = None
+
+
+def find_table(frames: Sequence[Frame], wish: TableWish) -> Calibration:
+    """The calibration for a video, from frames spread over it.
+
+    A given calibration is taken as it is. Without a given table it is recognised by the balls' size against it; the head
+    end is taken from the rack where one is seen and nobody said otherwise.
+
+    Raises:
+        CalibrationError: no table can be found in the frames.
+    """
+    if wish.calibration is not None:
+        given = wish.calibration
+        if frames:
+            height, width = frames[0].bgr().shape[:2]
+            if (width, height) != tuple(given.camera.size_px):
+                raise CalibrationError(
+                    f"the calibration is for pictures of {given.camera.size_px[0]} x {given.camera.size_px[1]}, the video "
+                    f"has {width} x {height}; calibrate with this video"
+                )
+        return given.with_head(wish.head) if wish.head else given
+    calibration = calibrate_frames([frame.bgr() for frame in frames], table=wish.table, head=wish.head)
+    if wish.table is not None and calibration.head_known:
+        return calibration
+    looks = [BallDetector(calibration).detect(frame) for frame in frames]
+    if wish.table is None:
+        table, reason = recognise_table(
+            calibration, np.vstack([d.xy_px for d in looks]), np.concatenate([d.r_px for d in looks])
+        )
+        if table.name != calibration.table.name:
+            calibration = calibrate_frames([frame.bgr() for frame in frames], table=table, head=wish.head)
+            looks = [BallDetector(calibration).detect(frame) for frame in frames]
+        calibration = replace(calibration, table_reason=reason)
+    if not calibration.head_known:
+        side = head_from_rack(calibration, looks)
+        if side is not None:
+            calibration = calibration.with_head(side)
+    return calibration
+
+
+class Eye:
+    """Sees one video: ``look`` turns a frame into detections. ``calibration`` changes when the camera has moved."""
+
+    def __init__(self, calibration: Calibration, wish: TableWish) -> None:
+        self.first_calibration = calibration
+        self.calibration = calibration
+        self.moved: list[tuple[float, Calibration]] = []
+        """When the camera was found moved, and the calibration from then on."""
+        self._wish = wish
+        self._detector = BallDetector(calibration)
+        self._drift = DriftWatch(calibration)
+        self.in_view = True
+
+    @property
+    def model(self) -> str:
+        """Name and version of the network that sees."""
+        return self._detector.model_name
+
+    def look(self, changed: ChangedFrame) -> Detections:
+        """Detections of one frame; none while another view hides the table."""
+        frame = changed.frame
+        if changed.hard_cut:
+            self._view_changed(frame)
+        if not self.in_view:
+            return Detections.empty(frame.index, frame.t_s)
+        moved = self._drift.push(frame)
+        if moved is not None:
+            self._use(moved, frame.t_s)
+        return self._detector.detect(frame)
+
+    def _view_changed(self, frame: Frame) -> None:
+        """After a cut to another picture: the table is looked for anew; it may be the same view again."""
+        try:
+            found = calibrate_frames([frame.bgr()], table=self.calibration.table, head=None)
+        except CalibrationError:
+            self.in_view = False
+            return
+        self.in_view = True
+        shift = np.abs(found.corners_px - self.calibration.corners_px).max()
+        if shift > 0.02 * max(found.camera.size_px):
+            self._use(found, frame.t_s)
+
+    def _use(self, calibration: Calibration, t_s: float) -> None:
+        self.calibration = calibration
+        self.moved.append((t_s, calibration))
+        self._detector = self._detector.moved_to(calibration)
+        self._drift = DriftWatch(calibration)
