@@ -118,5 +118,7 @@ def write_seed(folder: Path, seed: int, split: Split) -> int:
     for name, sample in zip(names, render_seed(seed, split), strict=True):
         cv2.imwrite(str(name.with_suffix(".jpg")), sample.pixels, [cv2.IMWRITE_JPEG_QUALITY, 96])
         rows = np.column_stack([sample.boxes, sample.centres_px, sample.ball_px])
-        np.savetxt(name.with_suffix(".txt"), rows, fmt="%.3f")
+        part = name.with_suffix(".part")
+        np.savetxt(part, rows, fmt="%.3f")
+        part.replace(name.with_suffix(".txt"))
     return FRAMES_PER_SEED

@@ -1,0 +1,91 @@
+"""Running the network: OpenVINO on the processor, PyTorch where there is a GPU. Both give the same raw maps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from vision_referee.domain.errors import InputError
+from vision_referee.resources import data_folder
+
+F32 = npt.NDArray[np.float32]
+U8 = npt.NDArray[np.uint8]
+
+MODEL_NAME = "ball_detector"
+
+
+class Backend(Protocol):
+    """A way to run the network."""
+
+    def maps(self, pixels: U8) -> tuple[F32, F32]:
+        """(h, w, 3) uint8 BGR, sides multiples of 32, to ``scores`` (h/8, w/8) and ``edges`` (64, h/8, w/8)."""
+
+
+class OpenVinoBackend:
+    """The exported graph; colour order and scale are inside it. One compiled graph is kept per input size."""
+
+    def __init__(self, model_xml: Path, *, threads: int = 2) -> None:
+        import openvino
+
+        self._core = openvino.Core()
+        self._model = self._core.read_model(str(model_xml))
+        self._options = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"}
+        self._compiled: dict[tuple[int, int], Any] = {}
+
+    def maps(self, pixels: U8) -> tuple[F32, F32]:
+        size = (pixels.shape[0], pixels.shape[1])
+        if size not in self._compiled:
+            self._model.reshape([1, size[0], size[1], 3])
+            self._compiled[size] = self._core.compile_model(self._model, "CPU", self._options).create_infer_request()
+        request = self._compiled[size]
+        request.infer([pixels[None]])
+        return request.get_output_tensor(0).data[0, 0], request.get_output_tensor(1).data[0]
+
+
+class TorchBackend:
+    """The trained weights in PyTorch, on a GPU when there is one."""
+
+    def __init__(self, weights: Path, *, device: str | None = None) -> None:
+        import torch
+
+        from vision_referee.detection.network import build_network, raw_head
+
+        self._torch = torch
+        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        network = build_network()
+        network.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
+        self._head = raw_head(network.eval()).to(self._device)
+
+    def maps(self, pixels: U8) -> tuple[F32, F32]:
+        torch = self._torch
+        with torch.inference_mode():
+            image = torch.from_numpy(pixels).to(self._device).permute(2, 0, 1).flip(0)[None].float() / 255
+            scores, edges = self._head(image)
+            return scores[0, 0].cpu().numpy(), edges[0].cpu().numpy()
+
+
+def open_backend(folder: Path | None = None, *, threads: int = 2) -> Backend:
+    """The best backend for this machine; ``folder`` holds the model's files (default: the shipped ones).
+
+    Raises InputError when the files are not there.
+    """
+    folder = folder or data_folder("models")
+    graph, weights = folder / f"{MODEL_NAME}.xml", folder / f"{MODEL_NAME}.pt"
+    if weights.is_file() and _has_gpu():
+        return TorchBackend(weights)
+    if not graph.is_file():
+        raise InputError(f"{graph}: the detector's model is not there; install the package again or run 'make train'")
+    return OpenVinoBackend(graph, threads=threads)
+
+
+def _has_gpu() -> bool:
+    from importlib.util import find_spec
+
+    if find_spec("torch") is None or not Path("/dev/nvidia0").exists():
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available())

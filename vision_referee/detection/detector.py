@@ -1,0 +1,200 @@
+"""From a frame to the balls on the table: network, sub-pixel fit, place in mm, colour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from vision_referee.calibration.calibration import Calibration
+from vision_referee.detection.backends import Backend, open_backend
+from vision_referee.detection.colour import CueBallColour, mean_lab
+from vision_referee.detection.detections import Detections
+from vision_referee.detection.network import boxes_from_maps, suppress
+from vision_referee.detection.outline import circles, sphere_outline
+from vision_referee.detection.refine import fit_outlines, polar_samples
+from vision_referee.detection.region import Region, table_region, whole_picture
+from vision_referee.video.frames import Frame
+
+F64 = npt.NDArray[np.float64]
+U8 = npt.NDArray[np.uint8]
+Bool = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectorSettings:
+    """``threshold``: lower finds more and invents more; tracking sorts out short-lived inventions.
+
+    Input sizes are areas in network pixels: larger sees smaller balls and costs in proportion.
+    """
+
+    threshold: float = 0.30
+    moving_pixels: int = 640 * 352
+    moving_least_ball_px: float = 10.0
+    moving_most_pixels: int = 960 * 544
+    fine_pixels: int = 960 * 544
+    fine_least_ball_px: float = 13.0
+    fine_most_pixels: int = 1280 * 736
+    least_size: float = 0.55
+    """Least and greatest width of a box against the width a ball has at that place."""
+    greatest_size: float = 1.75
+    streak: float = 1.28
+    """A box this much longer than a ball is a motion streak."""
+    threads: int = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PixelBalls:
+    """Balls in pixels only: ``xy_px`` (n, 2), ``r_px`` (n,), ``confidence`` (n,), ``sigma_px`` (n,), ``colour`` (n, 3)
+    CIELAB, ``boxes_px`` (n, 4) as the network gave them, ``blur_px`` (n,)."""
+
+    xy_px: F64
+    r_px: F64
+    confidence: F64
+    sigma_px: F64
+    colour: F64
+    boxes_px: F64
+    blur_px: F64
+
+
+class PixelDetector:
+    """Balls in pictures of which no calibration is known."""
+
+    def __init__(self, backend: Backend | None = None, *, settings: DetectorSettings | None = None) -> None:
+        self.settings = settings or DetectorSettings()
+        self._backend = backend or open_backend(threads=self.settings.threads)
+
+    def boxes(self, bgr: U8, region: Region) -> tuple[F64, F64]:
+        """The network's boxes (n, 4) in picture pixels and scores (n,), suppressed."""
+        scores_map, edges = self._backend.maps(region.cut(bgr))
+        boxes, scores = boxes_from_maps(scores_map, edges, self.settings.threshold)
+        keep = suppress(boxes, scores)
+        return region.to_picture(boxes[keep]), scores[keep]
+
+    def detect(self, bgr: U8, *, pixels: int | None = None) -> PixelBalls:
+        """All balls of a picture, on the table or not; ``pixels``: area of the network's input."""
+        region = whole_picture(bgr.shape[1], bgr.shape[0], pixels=pixels or self.settings.fine_pixels)
+        boxes, scores = self.boxes(bgr, region)
+        size = boxes[:, 2:] - boxes[:, :2]
+        radius = np.sqrt(np.maximum(size.prod(axis=1), 1e-6)) / 2
+        middle = (boxes[:, :2] + boxes[:, 2:]) / 2
+        long_side, short_side = size.max(axis=1, initial=0), size.min(axis=1, initial=1e9)
+        blur = np.where(long_side > self.settings.streak * short_side, long_side - short_side, 0.0)
+        radius = np.where(blur > 0, short_side / 2, radius)
+        fit = fit_outlines(bgr, middle, circles(radius))
+        near = np.linalg.norm(fit.centre_px - middle, axis=1) < 0.25 * radius
+        good = near & (blur == 0) & (fit.support > 0.3)
+        centre = np.where(good[:, None], fit.centre_px, middle)
+        return PixelBalls(
+            xy_px=centre, r_px=np.where(good, radius * fit.scale, radius), confidence=scores,
+            sigma_px=np.where(good, fit.sigma_px, 0.1 * radius + 0.15 * blur), colour=_colours(bgr, centre, circles(radius)),
+            boxes_px=boxes, blur_px=blur,
+        )  # fmt: skip
+
+
+class BallDetector:
+    """Balls on a calibrated table. Keeps a little memory (the set's colours, the balls' true size), nothing else."""
+
+    def __init__(
+        self, calibration: Calibration, *, backend: Backend | None = None, settings: DetectorSettings | None = None,
+        models: Path | None = None,
+    ) -> None:  # fmt: skip
+        self.settings = settings or DetectorSettings()
+        self._pixels = PixelDetector(
+            backend or open_backend(models, threads=self.settings.threads), settings=self.settings
+        )
+        self._cue = CueBallColour()
+        self._size = 1.0
+        self._size_seen = 0
+        self.recalibrate(calibration)
+
+    def recalibrate(self, calibration: Calibration) -> None:
+        """Go on with another calibration of the same video (the camera was moved)."""
+        self.calibration = calibration
+        s, camera, table = self.settings, calibration.camera, calibration.table
+        self._moving = table_region(
+            camera, table, pixels=s.moving_pixels, least_ball_px=s.moving_least_ball_px, most_pixels=s.moving_most_pixels
+        )
+        self._fine = table_region(
+            camera, table, pixels=s.fine_pixels, least_ball_px=s.fine_least_ball_px, most_pixels=s.fine_most_pixels
+        )
+
+    @property
+    def size_ratio(self) -> float:
+        """Balls' size as seen over what table and camera would give: far from 1, the table is another than said."""
+        return self._size
+
+    def detect(self, frame: Frame, *, fine: bool = False) -> Detections:
+        """The balls of a frame. ``fine``: the larger network input, for balls at rest or when something is in doubt."""
+        bgr = frame.bgr()
+        boxes, scores = self._pixels.boxes(bgr, self._fine if fine else self._moving)
+        middle = (boxes[:, :2] + boxes[:, 2:]) / 2
+        boxes, scores, middle = (a[self._plausible(boxes, middle)] for a in (boxes, scores, middle))
+        if len(boxes) == 0:
+            return Detections.empty(frame.index, frame.t_s)
+        return self._measure(frame, bgr, boxes, scores, middle)
+
+    def _plausible(self, boxes: F64, middle: F64) -> Bool:
+        """Which boxes lie over table or rail and are of a ball's size there."""
+        if len(boxes) == 0:
+            return np.zeros(0, bool)
+        table = self.calibration.table
+        at = self.calibration.camera.unproject(middle, table.ball_radius_mm)
+        reach = table.rail_width_mm + 1.5 * table.ball_radius_mm
+        inside = (
+            (at[:, 0] > -reach) & (at[:, 0] < table.length_mm + reach) & (at[:, 1] > -reach) & (at[:, 1] < table.width_mm + reach)
+        )  # fmt: skip
+        expected = 2 * self.calibration.camera.ball_radius_px(at, table.ball_radius_mm) * self._size
+        size = boxes[:, 2:] - boxes[:, :2]
+        short, long_ = size.min(axis=1) / expected, size.max(axis=1) / expected
+        fits = (short > self.settings.least_size) & (short < self.settings.greatest_size) & (long_ < 9.0)
+        return np.asarray(inside & fits, np.bool_)
+
+    def _measure(self, frame: Frame, bgr: U8, boxes: F64, scores: F64, middle: F64) -> Detections:
+        calibration, table = self.calibration, self.calibration.table
+        camera, radius_mm = calibration.camera, table.ball_radius_mm
+        at = camera.unproject(middle, radius_mm)
+        centres_mm = np.column_stack([at, np.full(len(at), radius_mm)])
+        projected = camera.project(centres_mm)
+        template = (sphere_outline(camera, centres_mm, radius_mm) - projected[:, None]) * self._size
+        size = boxes[:, 2:] - boxes[:, :2]
+        span = template.max(axis=1) - template.min(axis=1)
+        extra = np.maximum(size - span, 0)
+        blur = np.where((size / span).max(axis=1) > self.settings.streak, np.hypot(*extra.T), 0.0)
+        sharp = blur == 0
+        # The template's middle is not quite the projected centre (perspective): start from where the box says.
+        start = middle - (template.max(axis=1) + template.min(axis=1)) / 2
+        fit = fit_outlines(bgr, start, template)
+        r_px = camera.ball_radius_px(at, radius_mm) * self._size
+        moved = np.linalg.norm(fit.centre_px - start, axis=1)
+        good = sharp & (moved < 0.30 * r_px) & (fit.support > 0.25)
+        centre = np.where(good[:, None], fit.centre_px, start)
+        sigma_px = np.where(good, np.maximum(fit.sigma_px, 0.05), 0.10 * r_px + 0.12 * blur)
+        self._learn_size(fit.scale[good & (fit.support > 0.6) & (scores > 0.6)])
+        xy_mm = camera.unproject(centre, radius_mm)
+        colour = _colours(bgr, centre, template)
+        number_p = np.zeros((len(centre), 17))
+        number_p[:, 0] = self._cue.probability(colour, good & (scores > 0.6))
+        number_p[:, 16] = 1 - number_p[:, 0]
+        return Detections(
+            frame=frame.index, t_s=frame.t_s, xy_px=centre, r_px=r_px * np.where(good, fit.scale, 1.0), confidence=scores,
+            xy_mm=xy_mm, sigma_mm=calibration.sigma_mm(xy_mm, 1.0) * sigma_px, number_p=number_p, colour=colour, blur_px=blur,
+        )  # fmt: skip
+
+    def _learn_size(self, scale: F64) -> None:
+        """Follow the balls' true size: tables' and balls' sizes are often not quite what they are said to be."""
+        if len(scale) < 3 or self._size_seen > 200:
+            return
+        self._size_seen += 1
+        rate = max(0.05, 1.0 / (self._size_seen + 1))
+        self._size = float(np.clip(self._size * (1 + rate * (np.median(scale) - 1)), 0.75, 1.35))
+
+
+def _colours(bgr: U8, centre: F64, outlines: F64) -> F64:
+    """Mean CIELAB (n, 3) inside the discs."""
+    if len(centre) == 0:
+        return np.zeros((0, 3))
+    samples = polar_samples(bgr, centre, outlines[:, ::2], np.array([0.15, 0.35, 0.5, 0.65, 0.78]))
+    return mean_lab(samples.reshape(len(centre), -1, 3))
