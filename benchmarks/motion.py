@@ -153,20 +153,34 @@ def main() -> int:
             ]
         )  # fmt: skip
         print(" ".join(map(str, rows[-1])), flush=True)
-    columns = "condition|resting mm|p99|moving mm|p99|det. P|R|HOTA|IDF1|identities kept|events P|R|F1|dt median s|confidence off by|x real time"
+    columns = [
+        "condition",
+        "resting mm",
+        "p99",
+        "moving mm",
+        "p99",
+        "det. P",
+        "R",
+        "HOTA",
+        "IDF1",
+        "identities kept",
+        "events P",
+        "R",
+        "F1",
+        "dt median s",
+        "confidence off by",
+        "x real time",
+    ]
     kinds = list(dict.fromkeys(kind for total in totals.values() for kind in total.events or {}))
     by_type = []
     for kind in kinds:
         row: list[object] = [kind]
         for total in totals.values():
             score = (total.events or {}).get(kind)
-            row.append(
-                f"{score.counts.f1:.3f} ({score.counts.right + score.counts.missed})"
-                if score and score.counts.f1 is not None
-                else None
-            )
+            true = score.counts.right + score.counts.missed if score else 0
+            row.append(f"{score.counts.f1:.3f} ({true})" if score and score.counts.f1 is not None else None)
         by_type.append(row)
-    body = table(columns.split("|"), rows) + "\n\nF1 (number true) by type:\n\n" + table(["type", *totals], by_type)
+    body = table(columns, rows) + "\n\nF1 (number true) by type:\n\n" + table(["type", *totals], by_type)
     print("\n" + body)
     if args.json:
         args.json.write_text(json.dumps({name: t.to_json() for name, t in totals.items()}, indent=1), encoding="utf-8")
