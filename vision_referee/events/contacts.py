@@ -9,6 +9,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from vision_referee.domain.events import CushionHit
+from vision_referee.domain.table import Cushion
+from vision_referee.events.noses import CUSHION_NORMALS, nose_distance_mm
 from vision_referee.events.scene import Scene, Touching
 from vision_referee.tracking.breaks import Break
 from vision_referee.tracking.paths import BallPath
@@ -100,6 +103,11 @@ def _judge(scene: Scene, a: BallPath, b: BallPath, times: F64, apart: F64, k: in
     if a_started and b_started and _frozen(a, b, t_s, diameter):
         # They lay together: that they leave together is no new meeting. Who pushed whom is kept for the strike.
         pass
+    if _unmoved(a, break_a, push_b, t_s) or _unmoved(b, break_b, push_a, t_s):
+        return None
+    bounced = _bounced(scene, a, b, break_a, break_b, normal, t_s)
+    if bounced is not None:
+        return bounced
     weight = _plausible(break_a, push_a, along_a) + _plausible(break_b, push_b, along_b)
     approach = _approach(a, b, t_s)
     if weight < 0.7 or (approach < -20.0 and not (a_started or b_started)):
@@ -121,6 +129,59 @@ def _judge(scene: Scene, a: BallPath, b: BallPath, times: F64, apart: F64, k: in
         a_started=a_started,
         b_started=b_started,
     )
+
+
+def _bounced(
+    scene: Scene, a: BallPath, b: BallPath, break_a: Break | None, break_b: Break | None, normal: F64, t_s: float
+) -> Touching | None:
+    """A resting ball pushed against a cushion so near that it was first seen again on its way back.
+
+    Its own start says nothing of the push, but equal masses do: it left with what the other ball lost.
+    """
+    for struck, striker, br_s, br_o, sign in ((b, a, break_b, break_a, 1.0), (a, b, break_a, break_b, -1.0)):
+        if br_s is None or br_o is None or not struck.legs[br_s.index].resting or striker.legs[br_o.index].resting:
+            continue
+        away = sign * normal
+        lost = -br_o.jump_mm_s
+        given = float(lost @ away)
+        if given < 80.0 or given < 0.7 * float(np.hypot(*lost)):
+            continue
+        home = struck.legs[br_s.index].coef[0]
+        seen = struck.legs[br_s.index + 1]
+        after = seen.velocity(seen.t0_s)
+        best: tuple[float, Cushion] | None = None
+        for cushion, inward in CUSHION_NORMALS.items():
+            speed_in = -given * float(away @ inward)
+            way = nose_distance_mm(scene.table, cushion, home) - scene.table.ball_radius_mm
+            if speed_in < 60.0 or float(after @ inward) < 0.1 * speed_in:
+                continue
+            wait = max(way, 0.0) / (0.92 * speed_in)
+            if t_s + wait < seen.t0_s + 0.02 and (best is None or wait < best[0]):
+                best = (wait, cushion)
+        if best is None:
+            continue
+        wait, cushion = best
+        bounce_s = max(t_s + wait, t_s + 0.001)
+        at = home + away * given * 0.92 * wait
+        scene.events.append(
+            CushionHit(
+                t=bounce_s, ball=struck.label, cushion=cushion, x=float(at[0]), y=float(at[1]), confidence=0.85
+            )
+        )
+        scene.explained |= {(struck.ball, br_s.index), (striker.ball, br_o.index)}
+        before = striker.legs[br_o.index].straight(t_s)
+        return Touching(
+            a=a.ball,
+            b=b.ball,
+            t_s=t_s,
+            xy_mm=(before + home) / 2,
+            normal=normal,
+            confidence=0.9,
+            a_started=struck is a,
+            b_started=struck is b,
+            bounced=True,
+        )
+    return None
 
 
 def _break_near(path: BallPath, t_s: float, scene: Scene) -> Break | None:
@@ -161,6 +222,17 @@ def _plausible(br: Break | None, push: float, cosine: float) -> float:
     clear = min(push / (4 * br.jump_sigma_mm_s + 30.0), 1.0)
     # Friction between the balls throws a little sideways, and the line of centres is uncertain by some degrees.
     return float(clear * np.clip((cosine - 0.45) / 0.35, 0.0, 1.0))
+
+
+def _unmoved(path: BallPath, br: Break | None, push_on_other: float, t_s: float) -> bool:
+    """Whether this ball shows no jump although the other was pushed so that it would have to."""
+    if br is not None or push_on_other <= 0:
+        return False
+    leg = path.legs[path.leg_at(t_s)]
+    hidden = not leg.t0_s - 0.1 <= t_s <= leg.t1_s + 0.1
+    if hidden:
+        return False
+    return push_on_other > 40.0 + (0.0 if leg.resting else 5 * leg.speed_sigma(t_s))
 
 
 def _approach(a: BallPath, b: BallPath, t_s: float) -> float:

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from vision_referee.domain.events import CushionHit
 from vision_referee.domain.table import Cushion, TableSpec
+from vision_referee.events.noses import CUSHION_NORMALS, nose_distance_mm
 from vision_referee.events.scene import Scene
 from vision_referee.tracking.breaks import Break
 
@@ -40,30 +41,11 @@ def find_cushions(scene: Scene) -> None:
                 )
 
 
-_NORMALS = {
-    Cushion.HEAD: np.array([1.0, 0.0]),
-    Cushion.FOOT: np.array([-1.0, 0.0]),
-    Cushion.RIGHT: np.array([0.0, 1.0]),
-    Cushion.LEFT: np.array([0.0, -1.0]),
-}
-
-
-def nose_distance_mm(table: TableSpec, cushion: Cushion, xy_mm: F64) -> float:
-    """From a centre to a cushion's nose line."""
-    x, y = float(xy_mm[0]), float(xy_mm[1])
-    return {
-        Cushion.HEAD: x,
-        Cushion.FOOT: table.length_mm - x,
-        Cushion.RIGHT: y,
-        Cushion.LEFT: table.width_mm - y,
-    }[cushion]
-
-
 def cushions_of(table: TableSpec, br: Break, reach_diameters: float) -> list[tuple[Cushion, float]]:
     """The cushions that a break speaks for, with confidence: near, gone toward, and pushed away from."""
     found: list[tuple[Cushion, float]] = []
     reach = reach_diameters * table.ball_diameter_mm
-    for cushion, normal in _NORMALS.items():
+    for cushion, normal in CUSHION_NORMALS.items():
         distance = nose_distance_mm(table, cushion, br.xy_mm)
         if distance > reach:
             continue
@@ -80,5 +62,5 @@ def cushions_of(table: TableSpec, br: Break, reach_diameters: float) -> list[tup
 
 def _turned(br: Break, cushion: Cushion) -> bool:
     """Whether the ball came back from the cushion: a contact alone beside a cushion need not have met it."""
-    normal = _NORMALS[cushion]
+    normal = CUSHION_NORMALS[cushion]
     return float(br.before_mm_s @ normal) < -40.0 and float(br.after_mm_s @ normal) > 40.0

@@ -37,6 +37,8 @@ class Touching:
     confidence: float
     a_started: bool
     b_started: bool
+    bounced: bool = False
+    """One of them came back off a cushion before it was seen again."""
 
 
 @dataclass(slots=True)

@@ -111,7 +111,7 @@ def _pushed(scene: Scene, starts: list[Start]) -> set[tuple[int, int]]:
                     continue
                 speed = float(np.hypot(*s.velocity_mm_s))
                 cosine = float(s.velocity_mm_s @ away) / max(speed, 1e-6)
-                if cosine < 0.3:
+                if cosine < 0.3 and not touching.bounced:
                     continue
                 if other_started and _rather_struck(scene, s, other, starts):
                     continue

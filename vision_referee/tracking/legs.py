@@ -95,12 +95,13 @@ def noise_mm(s: Sightings) -> F64:
     miss = np.abs(miss) / np.sqrt(1 + wa**2 + wb**2 + wc**2)[:, None]
     half = 10
     local = np.array([np.median(miss[max(0, i - half) : i + half + 1]) for i in range(len(miss))]) / 0.6745
-    local = np.concatenate([local[:1], local, local[-1:], local[-1:]])
+    whole = float(np.median(miss)) / 0.6745
+    local = np.maximum(np.concatenate([local[:1], local, local[-1:], local[-1:]]), 0.8 * whole)
     step = np.zeros(n)
     step[1:] = np.hypot(*np.diff(p, axis=0).T) / np.maximum(np.diff(t), 1e-3)
     speed = np.minimum(step, np.roll(step, -1))
     # 0.3 ms of time jitter and rolling shutter: fast balls are less sure along their way.
-    noise = np.hypot(np.clip(local, np.maximum(0.15 * stated, 0.2), 1.6 * stated), 0.0003 * speed)
+    noise = np.hypot(np.clip(local, np.maximum(0.4 * stated, 0.2), 1.6 * stated), 0.0003 * speed)
     return np.asarray(noise, np.float64)
 
 

@@ -132,6 +132,8 @@ def link_cost(a: Piece, b: Piece, pieces: list[Piece], table: TableSpec, c: Link
             cause = end.resting or _cause_near(where, t_s, (a, b), pieces, table)
             if not cause:
                 cost += c.unexplained
+            # A way back over a long time is a guess.
+            cost += 10.0 * max(start.t_s - t_s - 0.4, 0.0)
             if not end.resting and start.speed_mm_s > 1.15 * end.speed_mm_s + 100.0 and not _ball_near(
                 where, t_s, (a, b), pieces, table
             ):
@@ -139,6 +141,9 @@ def link_cost(a: Piece, b: Piece, pieces: list[Piece], table: TableSpec, c: Link
             best = min(best, cost)
     if not end.resting and away <= 1.05 * end.speed_mm_s * gap + 0.5 * diameter:
         best = min(best, c.two_impacts + 3.0 * gap + 0.5 * away / diameter)
+    if end.resting and not start.resting and away <= min(1.1 * max(start.speed_mm_s + 300.0, 3000.0) * max(gap, 0.0) + 0.5 * diameter, 7 * diameter) and gap < 0.6:
+        # Set going, and met something else before it was seen again.
+        best = min(best, c.two_impacts - 2.0 + 8.0 * gap + 0.5 * away / diameter)
     if end.resting and start.resting:
         # It was hidden and lies a little elsewhere: touched, or moved by hand, out of sight.
         best = min(best, 10.0 + 6.0 * away / diameter)

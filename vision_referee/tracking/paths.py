@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vision_referee.tracking.breaks import Break, break_between
-from vision_referee.tracking.legs import Leg, fit_leg, noise_mm, split_into_legs, without_outliers
+from vision_referee.tracking.legs import Leg, noise_mm, split_into_legs, without_outliers
+from vision_referee.tracking.settle import tidy
 from vision_referee.tracking.stops import Stop, fit_stop
 from vision_referee.tracking.tracklets import Sightings
 
@@ -119,58 +120,18 @@ def build_path(
     parts: list[Sightings],
     braking_mm_s2: float,
     keys: tuple[int, ...] = (),
+    still_at_end: bool = False,
 ) -> BallPath:
     """Joins a ball's sightings and explains them by legs, breaks and stops."""
     s = without_outliers(Sightings.joined(parts))
     noise = noise_mm(s)
-    legs = tidy(split_into_legs(s), s, noise)
+    legs = tidy(split_into_legs(s), s, noise, still_at_end=still_at_end)
     path = BallPath(
         ball=ball, label=label, known=known, alive=alive, sightings=s, noise_mm=noise, legs=legs, keys=keys
     )
     path.breaks = [break_between(legs, i) for i in range(len(legs) - 1)]
     _fit_stops(path, braking_mm_s2)
     return path
-
-
-def tidy(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
-    """Legs that go nowhere become rest, and rests at one place become one rest."""
-    still = []
-    for leg in legs:
-        way = float(np.hypot(*(leg.at(leg.t1_s) - leg.at(leg.t0_s))))
-        error = float(np.median(noise[leg.first : leg.last + 1]))
-        speed = way / max(leg.t1_s - leg.t0_s, 1e-3)
-        creeping = not leg.resting and way < max(1.5, 2.5 * error) and (leg.n >= 4 or speed < 40.0)
-        still.append(fit_leg(s, noise, leg.first, leg.last, resting=True) if creeping else leg)
-    merged: list[Leg] = []
-    for leg in still:
-        if merged and merged[-1].resting and leg.resting:
-            before = merged[-1]
-            error = float(np.median(noise[before.first : leg.last + 1]))
-            if float(np.hypot(*(leg.coef[0] - before.coef[0]))) < max(2.0, 2.5 * error):
-                merged[-1] = fit_leg(s, noise, before.first, leg.last, resting=True)
-                continue
-        merged.append(leg)
-    return _without_excursions(merged, s, noise)
-
-
-def _without_excursions(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
-    """A ball that leaves its place by less than a few millimetres and is back at once did not move: something passed."""
-    out: list[Leg] = []
-    i = 0
-    while i < len(legs):
-        leg = legs[i]
-        if leg.resting and out and out[-1].resting is False and len(out) >= 2 and out[-2].resting:
-            first, middle = out[-2], out[-1]
-            error = float(np.median(noise[first.first : leg.last + 1]))
-            back = float(np.hypot(*(leg.coef[0] - first.coef[0])))
-            far = float(np.hypot(*(s.xy_mm[middle.first : middle.last + 1] - first.coef[0]).T).max())
-            if back < max(2.0, 2.5 * error) and far < max(12.0, 6 * error):
-                out[-2:] = [fit_leg(s, noise, first.first, leg.last, resting=True)]
-                i += 1
-                continue
-        out.append(leg)
-        i += 1
-    return out
 
 
 def _fit_stops(path: BallPath, braking_mm_s2: float) -> None:
@@ -185,8 +146,9 @@ def _fit_stops(path: BallPath, braking_mm_s2: float) -> None:
             stop = fit_stop(
                 path.sightings,
                 path.noise_mm,
-                slice(leg.first, leg.last + 1),
-                slice(after.first, after.last + 1),
+                leg.first,
+                after.last,
+                near_s=br.t_s,
                 usual_braking_mm_s2=braking_mm_s2,
             )
         if stop is None:

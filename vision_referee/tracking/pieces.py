@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from vision_referee.tracking.legs import Leg, split_into_legs, without_outliers
+from vision_referee.tracking.legs import Leg, noise_mm, split_into_legs, without_outliers
+from vision_referee.tracking.settle import tidy
 from vision_referee.tracking.tracklets import Sightings, Tracklet
 
 F64 = npt.NDArray[np.float64]
@@ -60,10 +61,10 @@ class Piece:
         return self.end.xy_mm
 
 
-def as_piece(tracklet: Tracklet, *, alive: bool, settle_mm_s: float) -> Piece:
-    """Legs and ends of a tracklet. An end slower than ``settle_mm_s`` (or than its own error) counts as resting."""
+def as_piece(tracklet: Tracklet, *, alive: bool, resting: bool, settle_mm_s: float) -> Piece:
+    """Legs and ends of a tracklet; ``resting``: the tracker calls it still at its end. An end slower than ``settle_mm_s`` (or than its own error) counts as resting."""
     sightings = without_outliers(tracklet.sightings())
-    legs = split_into_legs(sightings)
+    legs = tidy(split_into_legs(sightings), sightings, noise_mm(sightings), still_at_end=resting)
     first, last = legs[0], legs[-1]
     return Piece(
         tracklet=tracklet,

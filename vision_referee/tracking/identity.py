@@ -1,0 +1,191 @@
+"""Who is who: the balls of a run, their labels, and what is known of their numbers.
+
+A label is given once and kept: ``cue``, a number when it was known at the time, else ``u1``, ``u2`` … A number learned
+later is told apart (``newly_identified``). Numbers are unique, so they are solved as one assignment over the set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+
+from vision_referee.domain.balls import CUE
+from vision_referee.tracking.linking import number_posterior
+from vision_referee.tracking.tracklets import Tracklet
+
+F64 = npt.NDArray[np.float64]
+_SURE = 3.0
+"""Log-odds of one whole assignment over the best other one: 20 to 1."""
+
+
+@dataclass(slots=True)
+class Ball:
+    """``id`` is unique in a run; ``label`` is empty until it is given. ``xy_mm`` is its last resting or seen place."""
+
+    id: int
+    xy_mm: F64
+    seen_s: float
+    label: str = ""
+    on_table: bool = True
+    number: int | None = None
+    number_log: F64 = field(default_factory=lambda: np.zeros(17))
+    colour_sum: F64 = field(default_factory=lambda: np.zeros(3))
+    colour_n: int = 0
+    away_since_s: float | None = None
+    counted: dict[int, tuple[F64, F64, int]] = field(default_factory=dict)
+    """What each live tracklet has contributed so far, so that it is not counted twice."""
+
+    def absorb(self, tracklet: Tracklet) -> None:
+        """Adds a tracklet's evidence; called again later it adds only what is new."""
+        old = self.counted.get(tracklet.key)
+        if old is not None:
+            self.number_log -= old[0]
+            self.colour_sum -= old[1]
+            self.colour_n -= old[2]
+        self.number_log += tracklet.number_log
+        self.colour_sum += tracklet.colour_sum
+        self.colour_n += tracklet.colour_n
+        self.counted[tracklet.key] = (tracklet.number_log.copy(), tracklet.colour_sum.copy(), tracklet.colour_n)
+
+    def settle(self, live_keys: set[int]) -> None:
+        """Forgets which finished tracklets were counted: memory stays flat."""
+        self.counted = {k: v for k, v in self.counted.items() if k in live_keys}
+
+    @property
+    def colour(self) -> F64:
+        return self.colour_sum / max(self.colour_n, 1)
+
+
+@dataclass(slots=True)
+class BallBook:
+    """All balls of a run by id."""
+
+    balls: dict[int, Ball] = field(default_factory=dict)
+    _next_id: int = 0
+    _next_u: int = 1
+    _told: set[int] = field(default_factory=set)
+
+    def new(self, xy_mm: F64, seen_s: float) -> Ball:
+        ball = Ball(id=self._next_id, xy_mm=xy_mm, seen_s=seen_s)
+        self._next_id += 1
+        self.balls[ball.id] = ball
+        return ball
+
+    def on_table(self) -> list[Ball]:
+        return [b for b in self.balls.values() if b.on_table]
+
+    def returning(self, tracklets: list[Tracklet]) -> Ball | None:
+        """The ball off the table that a newly seen one most likely is: the last to leave of those it resembles."""
+        away = [b for b in self.balls.values() if not b.on_table and b.away_since_s is not None]
+        number_log = np.sum([t.number_log for t in tracklets], axis=0)
+        n = sum(t.colour_n for t in tracklets)
+        colour = np.sum([t.colour_sum for t in tracklets], axis=0) / max(n, 1)
+        fitting = [b for b in away if _alike(b, number_log, colour, n)]
+        return max(fitting, key=lambda b: b.away_since_s or 0.0, default=None)
+
+    def cue(self, family: str) -> Ball | None:
+        """The cue ball as number reading or colour tell it; None in doubt."""
+        named = next((b for b in self.balls.values() if b.label == CUE), None)
+        if named is not None:
+            return named
+        balls = self.on_table()
+        by_reading = _cue_by_reading(balls)
+        return by_reading if by_reading is not None else _cue_by_colour(balls, family)
+
+    def name(self, cue: Ball | None) -> None:
+        """Labels for those that have none yet; ``cue`` gets its own where it is still free."""
+        if cue is not None and not cue.label and not any(b.label == CUE for b in self.balls.values()):
+            cue.label = CUE
+        numbers = self.solve_numbers()
+        taken = {b.label for b in self.balls.values()}
+        for ball in self.balls.values():
+            if ball.label:
+                continue
+            number = numbers.get(ball.id)
+            if number is not None and str(number) not in taken:
+                ball.label, ball.number = str(number), number
+                self._told.add(ball.id)
+            else:
+                ball.label = f"u{self._next_u}"
+                self._next_u += 1
+            taken.add(ball.label)
+
+    def newly_identified(self) -> list[tuple[str, int]]:
+        """(label, number) of balls whose number has become known since they were named; each is told once."""
+        fresh = []
+        used = {b.number for b in self.balls.values() if b.number is not None}
+        for ball_id, number in self.solve_numbers().items():
+            ball = self.balls[ball_id]
+            if ball_id in self._told or ball.label == CUE or number in used:
+                continue
+            ball.number = number
+            used.add(number)
+            self._told.add(ball_id)
+            fresh.append((ball.label, number))
+        return fresh
+
+    def solve_numbers(self) -> dict[int, int]:
+        """Numbers by ball id, only those that any other assignment of the set would make at least 20 times less likely."""
+        balls = [b for b in self.balls.values() if b.label != CUE and b.number is None and b.number_log[16] >= 3]
+        taken = {b.number for b in self.balls.values() if b.number is not None}
+        free = [n for n in range(1, 16) if n not in taken]
+        if not balls or not free:
+            return {}
+        evidence = np.log(np.array([number_posterior(b.number_log)[free] for b in balls]) + 1e-6)
+        # A ball may stay without a number: as likely as an even guess.
+        cost = -np.hstack([evidence, np.full((len(balls), len(balls)), np.log(1 / 16))])
+        rows, columns = linear_sum_assignment(cost)
+        total = float(cost[rows, columns].sum())
+        sure: dict[int, int] = {}
+        for row, column in zip(rows, columns, strict=True):
+            if column >= len(free):
+                continue
+            other = cost.copy()
+            other[row, column] = 1e3
+            r2, c2 = linear_sum_assignment(other)
+            if float(other[r2, c2].sum()) - total >= _SURE:
+                sure[balls[int(row)].id] = free[int(column)]
+        return sure
+
+
+def _alike(ball: Ball, number_log: F64, colour: F64, colour_n: int) -> bool:
+    if ball.colour_n and colour_n and float(np.linalg.norm(ball.colour - colour)) > 28.0:
+        return False
+    if ball.number_log[16] >= 5 and number_log[16] >= 5:
+        return float(number_posterior(ball.number_log) @ number_posterior(number_log)) > 0.03
+    return True
+
+
+def _cue_by_reading(balls: list[Ball]) -> Ball | None:
+    read = [b for b in balls if b.number_log[16] >= 3]
+    if not read:
+        return None
+    chance = {b.id: float(number_posterior(b.number_log)[0]) for b in read}
+    best = max(read, key=lambda b: chance[b.id])
+    others = [chance[b.id] for b in read if b.id != best.id]
+    return best if chance[best.id] > 0.6 and all(c < 0.5 * chance[best.id] for c in others) else None
+
+
+def _cue_by_colour(balls: list[Ball], family: str) -> Ball | None:
+    seen = [b for b in balls if b.colour_n >= 3]
+    if len(seen) < 2:
+        return None
+    colours = np.array([b.colour for b in seen])
+    if not np.any(colours):
+        return None
+    if family in ("pool", "snooker"):
+        # The white one: bright and without hue.
+        whiteness = colours[:, 0] - 1.5 * np.hypot(colours[:, 1], colours[:, 2])
+        order = np.argsort(-whiteness)
+        clear = whiteness[order[0]] - whiteness[order[1]] > 8.0
+        return seen[int(order[0])] if clear and colours[order[0], 0] > 55.0 else None
+    if len(seen) < 3:
+        return None
+    away = np.linalg.norm(colours - np.median(colours, axis=0), axis=1)
+    order = np.argsort(-away)
+    if away[order[0]] > 18.0 and away[order[0]] > 2.5 * away[order[1]]:
+        return seen[int(order[0])]
+    return None
