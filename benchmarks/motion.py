@@ -81,10 +81,17 @@ def truth_of(recording: Recording, fps: float, name: str) -> Side:
                 state = BallState.MOVING
             rows.append(
                 TrackRow(
-                    t=float(t), frame=k, ball=label, x=float(x), y=float(y), vx=float(vx), vy=float(vy), state=state,
+                    t=float(t),
+                    frame=k,
+                    ball=label,
+                    x=float(x),
+                    y=float(y),
+                    vx=float(vx),
+                    vy=float(vy),
+                    state=state,
                     confidence=1.0,
                 )
-            )  # fmt: skip
+            )
     return Side(
         name=name,
         path=Path(name),
@@ -98,9 +105,15 @@ def seen_of(recording: Recording, condition: Condition, seed: int, name: str) ->
     """What tracking and events make of noisy detections."""
     rng = np.random.default_rng([seed, 6])
     detections = synthetic_detections(
-        recording, condition.fps, condition.sigma_mm, condition.dropout, rng, false_rate=condition.false_rate,
-        number_read=condition.number_read, repeat=condition.repeat,
-    )  # fmt: skip
+        recording,
+        condition.fps,
+        condition.sigma_mm,
+        condition.dropout,
+        rng,
+        false_rate=condition.false_rate,
+        number_read=condition.number_read,
+        repeat=condition.repeat,
+    )
     stage = MotionStage(recording.table)
     rows, events = [], []
     for k, frame in enumerate(detections):
@@ -143,15 +156,13 @@ def main() -> int:
         total = totals[condition.name] = total_of(scores)
         data = total.to_json()
         position, events, identity = data["position_mm"], data["events"]["all"], data["identity"]
-        rows.append(
-            [
-                condition.name, position["resting"]["median"], position["resting"]["p99"], position["moving"]["median"],
-                position["moving"]["p99"], data["detection"]["precision"], data["detection"]["recall"], identity["hota"],
-                identity["idf1"], f"{identity['strokes_kept']}/{identity['strokes_with_contact']}", events["precision"],
-                events["recall"], events["f1"], events["timing"]["median_abs_s"], data["reliability"]["expected_error"],
-                clip_s / took_s,
-            ]
-        )  # fmt: skip
+        kept = f"{identity['strokes_kept']}/{identity['strokes_with_contact']}"
+        figures = [position["resting"]["median"], position["resting"]["p99"]]
+        figures += [position["moving"]["median"], position["moving"]["p99"]]
+        figures += [data["detection"]["precision"], data["detection"]["recall"], identity["hota"], identity["idf1"]]
+        figures += [kept, events["precision"], events["recall"], events["f1"], events["timing"]["median_abs_s"]]
+        figures += [data["reliability"]["expected_error"], clip_s / took_s]
+        rows.append([condition.name, *figures])
         print(" ".join(map(str, rows[-1])), flush=True)
     columns = [
         "condition",

@@ -94,16 +94,16 @@ def _read_folder(folder: Path) -> Side:
         players=tuple(str(p) for p in players) if isinstance(players, list) else (),
         ball_diameter_mm=float(diameter) if isinstance(diameter, int | float) and diameter > 0 else None,
         table_size_mm=size,
-        videos=_videos(match),
+        videos=_videos(match, folder),
         calibration=_calibration(match, folder),
     )
 
 
-def _videos(match: dict[str, Any]) -> tuple[tuple[Path, float], ...]:
+def _videos(match: dict[str, Any], folder: Path) -> tuple[tuple[Path, float], ...]:
     source = match.get("source")
     files = source.get("files") if isinstance(source, dict) else None
     return tuple(
-        (Path(str(file["path"])), float(file.get("t_offset_s", 0.0)))
+        (folder / str(file["path"]), float(file.get("t_offset_s", 0.0)))
         for file in (files if isinstance(files, list) else [])
         if isinstance(file, dict) and "path" in file
     )
@@ -111,7 +111,8 @@ def _videos(match: dict[str, Any]) -> tuple[tuple[Path, float], ...]:
 
 def _calibration(match: dict[str, Any], folder: Path) -> Calibration | None:
     """Only pictures of errors need it: a folder without one, or with one of another make, is scored all the same."""
-    data = match.get("calibration")
+    beside = folder / "calibration.json"
+    data = match.get("calibration") or (_match_json(beside) if beside.exists() else None)
     if not isinstance(data, dict):
         return None
     try:
