@@ -4,8 +4,8 @@ usage: python benchmarks/speed.py [--seconds 20] [--sizes 1280x720 1920x1080] [-
                                   [--json FILE] [--enter]
 
 One simulated match is filmed and coded at each size and bit rate (Mb/s); everything is measured on the same files in
-one run, so that the ratios hold whatever the machine. ``--others`` adds what one would write instead: ultralytics' yolo11n
-(untrained: only its cost counts) on every frame with ByteTrack.
+one run, so that the ratios hold whatever the machine. ``--others`` adds what one would write instead:
+ultralytics' yolo11n (untrained: only its cost counts) on every frame with ByteTrack.
 """
 
 from __future__ import annotations
@@ -208,12 +208,12 @@ def main() -> int:
         [what, *(figures.get(what) for figures in measured.values())]
         for what in dict.fromkeys(what for figures in measured.values() for what in figures)
     ]
-    load = os.getloadavg()[0]
-    body = (
+    own_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    about = (
         f"Multiples of the video's own speed, but where a unit is said. {os.cpu_count()} cores, "
-        f"load {load:.1f} at the end; start-up {start_up():.2f} s; this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB.\n\n"
-        + table(["stage", *measured], rows)
+        f"load {os.getloadavg()[0]:.1f} at the end; start-up {start_up():.2f} s; this process {own_mib:.0f} MiB."
     )
+    body = about + "\n\n" + table(["stage", *measured], rows)
     print("\n" + body)
     if args.json:
         args.json.write_text(json.dumps(measured, indent=1), encoding="utf-8")
