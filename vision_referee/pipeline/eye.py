@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vision_referee.calibration.calibrate import calibrate_frames
+from vision_referee.calibration.find import calibrate_frames
 from vision_referee.calibration.calibration import Calibration
 from vision_referee.calibration.drift import DriftWatch
 from vision_referee.calibration.recognition import recognise_table
@@ -16,11 +17,20 @@ from vision_referee.detection.detector import BallDetector
 from vision_referee.domain.errors import CalibrationError
 from vision_referee.domain.table import TableSpec
 from vision_referee.pipeline.orientation import head_from_rack
+from vision_referee.resources import data_folder
 from vision_referee.video.changes import ChangedFrame
 from vision_referee.video.frames import Frame
 
+DETECTOR_CARD = "ball_detector.json"
 CALIBRATION_FRAMES = 9
 """Frames spread over the video from which the table is found: people move away from some part of it in some of them."""
+
+
+def models_in_use() -> dict[str, str]:
+    """Each network's name and version: how much it was trained and the beginning of its weights' hash."""
+    card = json.loads((data_folder("models") / DETECTOR_CARD).read_text(encoding="utf-8"))
+    digest = card["sha256"].get("ball_detector.bin", "")[:12]
+    return {"detector": f"{card['name']} {digest}"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +93,6 @@ class Eye:
         self._drift = DriftWatch(calibration)
         self.in_view = True
 
-    @property
-    def model(self) -> str:
-        """Name and version of the network that sees."""
-        return self._detector.model_name
-
     def look(self, changed: ChangedFrame) -> Detections:
         """Detections of one frame; none while another view hides the table."""
         frame = changed.frame
@@ -115,5 +120,5 @@ class Eye:
     def _use(self, calibration: Calibration, t_s: float) -> None:
         self.calibration = calibration
         self.moved.append((t_s, calibration))
-        self._detector = self._detector.moved_to(calibration)
+        self._detector.recalibrate(calibration)
         self._drift = DriftWatch(calibration)

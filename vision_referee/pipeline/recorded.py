@@ -17,7 +17,7 @@ from vision_referee.detection.detections import Detections
 from vision_referee.domain.errors import CalibrationError, InputError
 from vision_referee.domain.events import Event
 from vision_referee.events.line import MotionOutput, MotionStage
-from vision_referee.pipeline.eye import CALIBRATION_FRAMES, Eye, TableWish, find_table
+from vision_referee.pipeline.eye import CALIBRATION_FRAMES, Eye, TableWish, find_table, models_in_use
 from vision_referee.pipeline.official_lines import OfficialLines
 from vision_referee.pipeline.progress import Listener, ProgressMeter
 from vision_referee.pipeline.referee import LineReferee
@@ -182,7 +182,7 @@ class _Match:
                 files=tuple(self._files), width=self._size[0], height=self._size[1], frame_times=self._times,
                 table=self._table, table_reason=calibration.table_reason, calibration=self._first_json(),
                 rules=self._request.rules, settings=in_force(self._request.rules, self._request.settings),
-                players=self._request.players, models={"detector": self._first.model},
+                players=self._request.players, models=models_in_use(),
                 warnings=tuple(self._warnings), recalibrated=tuple(self._moved),
             )
         )  # fmt: skip

@@ -1,0 +1,29 @@
+"""The referee at the end of the line: events in, rulings with their words out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from vision_referee.domain.events import Event
+from vision_referee.domain.rulings import Ruling
+from vision_referee.domain.table import TableSpec
+from vision_referee.rules.referee import Referee
+from vision_referee.rules.settings import RuleSettings
+
+
+class LineReferee:
+    """Wraps the rules' referee for the line: a batch of events at a time."""
+
+    def __init__(self, rules: str, players: Sequence[str], table: TableSpec, settings: RuleSettings) -> None:
+        self._referee = Referee(rules=rules, players=players, table=table, settings=settings)
+
+    def push(self, events: Iterable[Event]) -> list[Ruling]:
+        """The rulings that these events make new or change, the last word on each."""
+        changed: dict[int, Ruling] = {}
+        for event in events:
+            for ruling in self._referee.push(event):
+                changed[ruling.id] = ruling
+        return list(changed.values())
+
+    def flush(self) -> list[Ruling]:
+        return self._referee.flush()
