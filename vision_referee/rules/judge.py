@@ -1,0 +1,340 @@
+"""A stroke judged once, on the facts as they are taken: the general rules from foul to the next player."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from vision_referee.domain.balls import CUE
+from vision_referee.domain.events import Interference, InterferenceBy, MovedCause, Pocketed
+from vision_referee.domain.rulings import CountedBall, CueBallState, Foul, FoulCode, Penalty, RulingKind
+from vision_referee.rules.calls import CallResult, is_called, judge_call, last_call
+from vision_referee.rules.correction import Correction
+from vision_referee.rules.doubt import Edges
+from vision_referee.rules.draft import Draft
+from vision_referee.rules.fouls import find_fouls, foul, is_opponents
+from vision_referee.rules.game import Fine, Game
+from vision_referee.rules.house import house_side
+from vision_referee.rules.safety import break_is_good
+from vision_referee.rules.spotting import spot_all
+from vision_referee.rules.state import IN_HAND, GameState, Hanging, Phase, Removal, ascending, at
+from vision_referee.rules.stroke import Facts, Stroke, displaced, is_confirmed, lying_after, touched_before
+
+PLAY_ON_OR_RERACK = ("play_on", "rerack")
+
+
+def judge(game: Game, state: GameState, stroke: Stroke, facts: Facts, edges: Edges, fix: Correction) -> Draft:
+    """The decision on a stroke, given what is taken to have happened and what an official has replaced."""
+    striker = fix.player if fix.player in state.players else state.turn
+    assert striker is not None
+    if fix.replay:
+        return _replayed(state, stroke, facts, striker, RulingKind.STROKE)
+    if not fix.given & {"fouls", "counted", "penalty"}:
+        interrupted = _interference(game, state, stroke, facts, edges, striker)
+        if interrupted is not None:
+            return interrupted
+        if _fell_before_contact(game, state, facts, edges):
+            return _replayed(state, stroke, facts, striker, RulingKind.STROKE)  # G-17
+    return _played_out(game, state, stroke, facts, edges, striker, fix)
+
+
+# --- strokes that are repeated ----------------------------------------------------------------------------------------
+
+
+def _replayed(state: GameState, stroke: Stroke, facts: Facts, striker: str, kind: RulingKind) -> Draft:
+    """The position before the stroke is restored and the striker repeats it: no penalty, nothing counts."""
+    return Draft(
+        kind=kind, t_start=stroke.strike.t, t_end=stroke.t_end, player=striker,
+        restored=tuple(displaced(state, facts)), replay=True, next_player=striker, cue_ball=state.cue_ball,
+        places=state.places, hanging=state.hanging, barred=state.barred,
+    )  # fmt: skip
+
+
+def _fell_before_contact(game: Game, state: GameState, facts: Facts, edges: Edges) -> bool:
+    """G-17: the cue ball was played at a hanging ball, which fell untouched."""
+    return any(_aimed_at(game, state, facts, ball, edges) for ball in _untouched_falls(game, state, facts))
+
+
+def _untouched_falls(game: Game, state: GameState, facts: Facts) -> list[str]:
+    """Balls that hung before the stroke and fell during it without having been touched."""
+    return [
+        pot.ball for pot in facts.pots
+        if pot.ball in state.hanging and not touched_before(facts, pot.ball, pot.t)
+    ]  # fmt: skip
+
+
+def _aimed_at(game: Game, state: GameState, facts: Facts, ball: str, edges: Edges) -> bool:
+    """The call says so, else the strike's direction within half a ball."""
+    call = last_call(state) if game.called else None
+    if call is not None and call.ball is not None:
+        return is_called(state, ball, call.ball)
+    strike, hung = facts.strike, state.hanging[ball]
+    speed = math.hypot(strike.vx, strike.vy)
+    if not speed:
+        return False
+    dx, dy = hung.x - strike.x, hung.y - strike.y
+    aside = abs(dx * strike.vy - dy * strike.vx) / speed
+    ahead = dx * strike.vx + dy * strike.vy > 0
+    half_ball = state.table.ball_radius_mm
+    return ahead and edges.decide(f"aim:{ball}", aside <= half_ball, aside - half_ball, game.settings.position_error_mm)
+
+
+# --- interference (G-19, G-20.16) -------------------------------------------------------------------------------------
+
+
+def _interference(
+    game: Game, state: GameState, stroke: Stroke, facts: Facts, edges: Edges, striker: str
+) -> Draft | None:
+    """Someone else meddled with the stroke; None where nobody did."""
+    by_opponent = (
+        [e for e in facts.interferences if e.by is InterferenceBy.OPPONENT]
+        + [e for e in facts.moved if e.cause is MovedCause.OPPONENT]
+        + [e for e in facts.touches if is_opponents(e, striker)]
+    )
+    by_others = [e for e in facts.interferences if e.by is not InterferenceBy.OPPONENT] + [
+        e for e in facts.moved if e.cause is not MovedCause.OPPONENT
+    ]
+    if not by_opponent and not by_others:
+        return None
+    doubts, notes = _about_interference(state, facts)
+    if not by_opponent:
+        draft = _replayed(state, stroke, facts, striker, RulingKind.INTERFERENCE)
+        return replace(draft, doubts=doubts, notes=notes)
+    first = min(by_opponent, key=lambda event: event.t)
+    offender = next((t.player for t in facts.touches if is_opponents(t, striker) and t.player), state.after(striker))
+    balls = tuple(dict.fromkeys(ball for e in by_opponent if (ball := getattr(e, "ball", None) or _stopped(e))))
+    fouls = (foul(FoulCode.INTERFERENCE, first.t, *balls, seen=max(by_opponent, key=lambda e: e.confidence)),)
+    stopped = next((e for e in facts.interferences if e.by is InterferenceBy.OPPONENT and e.stopped_ball), None)
+    if stopped is not None:
+        counted = _stopped_ball_counts(game, state, stroke, facts, edges, striker, stopped, fouls, offender)
+        if counted is not None:
+            return replace(counted, doubts=counted.doubts + doubts, notes=counted.notes + notes)
+    draft = _replayed(state, stroke, facts, striker, RulingKind.INTERFERENCE)
+    fine = game.fine(state, offender, striker, stroke.t_end)
+    draft = replace(draft, fouls=fouls, offender=offender, doubts=doubts, notes=notes)
+    return with_fine(game, state, draft, fine)
+
+
+def _stopped(event: object) -> str | None:
+    return event.stopped_ball if isinstance(event, Interference) else None
+
+
+def _about_interference(state: GameState, facts: Facts) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    doubts: list[str] = []
+    notes: list[str] = []
+    for event in facts.interferences:
+        if event.intentional and event.by is InterferenceBy.OPPONENT:
+            doubts.append("unsporting_conduct")
+        elif event.intentional:
+            notes.append("stop_until_gone")
+    official = bool(facts.interferences)
+    if not official and any(event.cause is MovedCause.UNKNOWN for event in facts.moved):
+        doubts.append("moved_by_unknown")
+    if len(state.players) > 2 and any(e.by is InterferenceBy.OPPONENT for e in facts.interferences):
+        doubts.append("which_opponent")
+    return tuple(doubts), tuple(notes)
+
+
+def _stopped_ball_counts(
+    game: Game, state: GameState, stroke: Stroke, facts: Facts, edges: Edges, striker: str, stopped: Interference,
+    fouls: tuple[Foul, ...], offender: str,
+) -> Draft | None:  # fmt: skip
+    """G-19: the ball that the opponent stopped on its way into a pocket counts; None where it does not."""
+    ball = stopped.stopped_ball
+    if ball is None or not game.is_object(ball):
+        return None
+    own, _ = find_fouls(game, state, stroke, facts, edges, striker)
+    if any(one.code is not FoulCode.BAD_SAFETY for one in own):
+        return None
+    call = last_call(state)
+    pocket = stopped.pocket or (call.pocket if call else None)
+    as_pot = None if pocket is None else Pocketed(t=stopped.t, ball=ball, pocket=pocket)
+    if game.called and (as_pot is None or judge_call(state, call, [as_pot], game.settings) is not CallResult.GOOD):
+        return None
+    places = {name: place for name, place in lying_after(state, facts).items() if name != ball}
+    pots = [pot for pot in facts.pots if game.is_object(pot.ball) and pot.ball != ball]
+    fallen = [*pots, *([as_pot] if as_pot else [])]
+    counted, doubts = _points(game, state, fallen, places)
+    if as_pot is None:
+        counted = (*counted, CountedBall(ball=ball, pocket=None, points=1))
+    draft = Draft(
+        kind=RulingKind.INTERFERENCE, t_start=stroke.strike.t, t_end=stroke.t_end, player=striker, offender=offender,
+        fouls=fouls, counted=counted, next_player=striker, places=places, doubts=doubts,
+        cue_ball=game.cue_ball_after(CueBallState.IN_PLACE if CUE in places else house_side(state.table, places)),
+        hanging=_still_hanging(state, facts),
+    )  # fmt: skip
+    return with_fine(game, state, draft, game.fine(state, offender, striker, stroke.t_end))
+
+
+# --- strokes that stand -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Counting:
+    counted: tuple[CountedBall, ...]
+    uncounted: list[str]
+    doubts: tuple[str, ...]
+
+
+def _played_out(
+    game: Game, state: GameState, stroke: Stroke, facts: Facts, edges: Edges, striker: str, fix: Correction
+) -> Draft:
+    if fix.has("fouls"):
+        fouls, notes = list(fix.fouls), list[str]()
+    else:
+        fouls, notes = find_fouls(game, state, stroke, facts, edges, striker)
+    unaimed = _untouched_falls(game, state, facts)  # G-16: hung longer, untouched, unaimed: restored
+    doubts: list[str] = []
+    for ball in unaimed:
+        fell_s = next(pot.t for pot in facts.pots if pot.ball == ball)
+        if fell_s - state.hanging[ball].since_s < game.settings.hanging_s:
+            doubts.append("hanging_fell_in_next_stroke")
+    pots = [pot for pot in facts.pots if pot.ball not in unaimed and game.is_object(pot.ball)]
+    lying = lying_after(state, facts)
+    lying |= {ball: (state.hanging[ball].x, state.hanging[ball].y) for ball in unaimed}
+    off = [event.ball for event in facts.off if game.is_object(event.ball)]
+    counting = _count(game, state, stroke, facts, pots, off, lying, legal=not fouls, fix=fix)
+    doubts += counting.doubts
+    doubts += [
+        f"pocketed_but_listed:{pot.ball}" for pot in facts.pots if pot.ball in facts.listed and pot.t < facts.rest_s
+    ]
+    to_spot = ascending(state, [ball for ball in counting.uncounted if ball not in lying])
+    spotted = fix.spotted or tuple(
+        at(ball, place) for ball, place in spot_all(state.table, to_spot, lying, game.spotter())
+    )
+    places = lying | {ball.ball: (ball.x, ball.y) for ball in spotted}
+    cue_falls = game.cue_ball_fall_counts and CUE in facts.potted and not fouls  # M-2
+    stays = not fouls and bool(counting.counted or cue_falls)
+    to = state.after(striker)
+    draft = Draft(
+        kind=RulingKind.STROKE, t_start=stroke.strike.t, t_end=stroke.t_end, player=striker, offender=striker,
+        fouls=tuple(fouls), counted=counting.counted, spotted=spotted,
+        restored=fix.restored or tuple(at(ball, lying[ball]) for ball in unaimed),
+        next_player=striker if stays else to, cue_ball=CueBallState.ANY, places=places,
+        hanging=_still_hanging(state, facts), doubts=tuple(doubts), notes=tuple(notes),
+        violated_house=bool(notes) or any(one.code is FoulCode.HOUSE_VIOLATION for one in fouls),
+    )  # fmt: skip
+    if cue_falls:
+        draft = replace(draft, removals=(Removal(player=striker, owed=False, t=stroke.t_end, rule="M-2"),))
+    draft = _fined(game, state, draft, striker, to, fix)
+    if _break_failed(game, state, stroke, facts, fouls):
+        draft = replace(draft, choice=PLAY_ON_OR_RERACK)
+    return replace(draft, cue_ball=_cue_ball_after(game, state, facts, draft))
+
+
+def _fined(game: Game, state: GameState, draft: Draft, striker: str, to: str, fix: Correction) -> Draft:
+    """One penalty a stroke, however many fouls (G-20); an official's word replaces it."""
+    if fix.has("penalty"):
+        if fix.penalty is None:
+            return draft
+        own = game.fine(state, striker, fix.penalty.to or to, draft.t_end)
+        if fix.penalty.points is None and own.penalty is not None and own.penalty.balls is not None:
+            return with_fine(game, state, draft, replace(own, penalty=fix.penalty))
+        return replace(draft, penalty=Penalty(points=fix.penalty.points, to=fix.penalty.to or to))
+    if any(game.costs(one) for one in draft.fouls):
+        return with_fine(game, state, draft, game.fine(state, striker, to, draft.t_end))
+    return draft
+
+
+def with_fine(game: Game, state: GameState, draft: Draft, fine: Fine) -> Draft:
+    """The draft with a penalty; a ball that goes back from the shelf is spotted after all others (M-4)."""
+    spotted, places = draft.spotted, draft.places
+    returned = (fine.returned,) if fine.returned else ()
+    if fine.returned:
+        ((ball, place),) = spot_all(state.table, [fine.returned], dict(places), game.spotter_of_penalty())
+        spotted = (*spotted, at(ball, place))
+        places = dict(places) | {ball: place}
+    offender = draft.offender or draft.player or state.turn
+    barred = game.bar_returned(offender, state.after(offender), returned)
+    return replace(
+        draft, penalty=fine.penalty, spotted=spotted, places=places, returned=returned, debts=fine.debt,
+        removals=draft.removals + fine.removals, barred=barred or draft.barred,
+    )  # fmt: skip
+
+
+def _count(
+    game: Game, state: GameState, stroke: Stroke, facts: Facts, pots: list[Pocketed], off: list[str],
+    lying: dict[str, tuple[float, float]], *, legal: bool, fix: Correction,
+) -> _Counting:  # fmt: skip
+    """Which of the fallen balls count (G-7, S-7); the others are spotted (G-11), and so are those off the table."""
+    fallen = [pot.ball for pot in pots]
+    if fix.has("counted"):
+        by_ball = {pot.ball: pot for pot in pots}
+        names = [ball.ball for ball in fix.counted]
+        rest = [ball for ball in (*fallen, *off) if ball not in names]
+        chosen = [by_ball[n] for n in names if n in by_ball]
+        derived, _ = _points(game, state, chosen, lying, spotted=rest)
+        points = {ball.ball: ball.points for ball in derived}
+        counted = tuple(
+            CountedBall(
+                ball=ball.ball,
+                pocket=ball.pocket or (by_ball[ball.ball].pocket if ball.ball in by_ball else None),
+                points=ball.points if ball.points is not None
+                else points.get(ball.ball, game.points(state, ball.ball, last=False) or 0),
+            )
+            for ball in fix.counted
+        )  # fmt: skip
+        return _Counting(counted=counted, uncounted=rest, doubts=())
+    eligible = [pot for pot in pots if pot.ball not in facts.rail_rolled]  # G-8
+    doubts: list[str] = []
+    if legal and game.called and eligible:
+        call = last_call(state)
+        result = judge_call(state, call, eligible, game.settings)
+        if result is CallResult.MISSING:
+            doubts.append("missing_call")
+        elif result is CallResult.UNKNOWN_NUMBER:
+            doubts.append("unknown_number")
+        elif result is CallResult.GOOD and game.settings.call == "pure":
+            called = [pot for pot in eligible if call is not None and pot.pocket is call.pocket]
+            if not is_confirmed(stroke, call, stroke.strike, *called):
+                doubts.append("pure_call")
+        if result is not CallResult.GOOD:
+            eligible = []
+    if not legal:
+        eligible = []
+    names = [pot.ball for pot in eligible]
+    uncounted = [ball for ball in (*fallen, *off) if ball not in names]
+    counted, unknown = _points(game, state, eligible, lying, spotted=uncounted)
+    return _Counting(counted=counted, uncounted=uncounted, doubts=(*doubts, *unknown))
+
+
+def _points(
+    game: Game, state: GameState, pots: list[Pocketed], lying: dict[str, tuple[float, float]],
+    *, spotted: Iterable[str] = (),
+) -> tuple[tuple[CountedBall, ...], tuple[str, ...]]:  # fmt: skip
+    """The counted balls with their points. Of the last two by one stroke, the later is the last ball (S-3)."""
+    left = game.balls_left(dict(lying) | {ball: (0.0, 0.0) for ball in spotted})
+    counted: list[CountedBall] = []
+    doubts: list[str] = []
+    for index, pot in enumerate(pots):
+        is_last = state.balls_known and left == 0 and index == len(pots) - 1
+        points = game.points(state, pot.ball, last=is_last)
+        if points is None:
+            doubts.append("unknown_number")
+        counted.append(CountedBall(ball=pot.ball, pocket=pot.pocket, points=points or 0))
+    return tuple(counted), tuple(dict.fromkeys(doubts))
+
+
+def _break_failed(game: Game, state: GameState, stroke: Stroke, facts: Facts, fouls: list[Foul]) -> bool:
+    """M-8: no penalty ball; the opponent plays on or has it racked again."""
+    if state.phase is not Phase.BREAK or not game.break_is_required() or fouls or stroke.cut_short:
+        return False
+    return not break_is_good(state, facts)
+
+
+def _cue_ball_after(game: Game, state: GameState, facts: Facts, draft: Draft) -> CueBallState:
+    if CUE in facts.gone and CUE not in draft.places:
+        return game.cue_ball_after(house_side(state.table, draft.places))
+    if state.cue_ball in IN_HAND and facts.strike.ball != CUE:
+        return game.cue_ball_after(house_side(state.table, draft.places))  # it has not been played yet (G-5)
+    return game.cue_ball_after(CueBallState.IN_PLACE)
+
+
+def _still_hanging(state: GameState, facts: Facts) -> dict[str, Hanging]:
+    """Balls that hung before and have not moved since keep their time."""
+    moved = {ball for contact in facts.contacts for ball in contact.balls} | {facts.strike.ball}
+    touched = {touch.ball for touch in facts.touches} | {event.ball for event in facts.moved}
+    return {ball: hung for ball, hung in state.hanging.items() if ball not in moved | touched | facts.gone}
+
+
