@@ -22,7 +22,7 @@ from vision_referee.domain.events import Event
 from vision_referee.domain.rulings import Ruling
 from vision_referee.record.atomic_write import replace_text, settle
 from vision_referee.record.events_jsonl import event_from_json, event_to_json
-from vision_referee.record.match_info import COMPLETE, MATCH, MatchInfo, read_match_info
+from vision_referee.record.match_info import COMPLETE, MATCH, MatchInfo, read_match_info, write_match_info
 from vision_referee.record.rulings_jsonl import read_rulings, ruling_to_json
 from vision_referee.record.tracks_parquet import PARTS, TRACKS, TracksWriter, read_tracks
 from vision_referee.tracking.tracks import TrackRow
@@ -96,7 +96,7 @@ class MatchFolderWriter:
 
     def write_info(self, info: MatchInfo) -> None:
         """Write match.json as it is now (a live match: with ``status="running"``)."""
-        replace_text(self.folder / MATCH, json.dumps(info.to_json(), ensure_ascii=False, indent=1) + "\n")
+        write_match_info(self.folder, info)
 
     def finish(self, info: MatchInfo) -> Path:
         """Close the files: tracks joined, events in time order, one line a ruling, match.json last. Returns ``folder``.

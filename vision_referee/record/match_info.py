@@ -13,6 +13,7 @@ from typing import Any
 from vision_referee import __version__
 from vision_referee.domain.errors import InputError
 from vision_referee.domain.table import TableSpec
+from vision_referee.record.atomic_write import replace_text
 from vision_referee.record.frame_times import FrameTimes
 
 MATCH = "match.json"
@@ -54,6 +55,8 @@ class MatchInfo:
     warnings: tuple[str, ...] = ()
     score: dict[str, int] = field(default_factory=dict)
     winner: str | None = None
+    lang: str = "en"
+    """The language of clips and report."""
     status: str = COMPLETE
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
@@ -87,6 +90,7 @@ class MatchInfo:
             "players": list(self.players),
             "software": self.software,
             "models": self.models,
+            "lang": self.lang,
             "warnings": list(self.warnings),
             "score": self.score,
             "winner": self.winner,
@@ -104,7 +108,7 @@ def _table_from_json(data: dict[str, Any]) -> TableSpec:
 
 _KNOWN = frozenset(
     {"format", "status", "id", "created", "source", "frame_times", "table", "calibration", "recalibrated", "rules"}
-    | {"settings", "players", "software", "models", "warnings", "score", "winner"}
+    | {"settings", "players", "software", "models", "lang", "warnings", "score", "winner"}
 )
 
 
@@ -129,12 +133,18 @@ def match_info_from_json(data: dict[str, Any]) -> MatchInfo:
         warnings=tuple(data["warnings"]),
         score=dict(data["score"]),
         winner=data["winner"],
+        lang=str(data.get("lang", "en")),
         status=str(data["status"]),
         id=str(data["id"]),
         created=str(data["created"]),
         software=dict(data["software"]),
         extra={key: value for key, value in data.items() if key not in _KNOWN},
     )
+
+
+def write_match_info(folder: Path, info: MatchInfo) -> None:
+    """Replace match.json in one step."""
+    replace_text(folder / MATCH, json.dumps(info.to_json(), ensure_ascii=False, indent=1) + "\n")
 
 
 def read_match_info(folder: Path) -> MatchInfo:

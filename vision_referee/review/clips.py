@@ -19,7 +19,7 @@ from vision_referee.domain.rulings import Ruling
 from vision_referee.record.match_folder import CLIPS, MatchFolder
 from vision_referee.review import overlay
 from vision_referee.review.camera_view import CameraView
-from vision_referee.review.ruling_words import headline, ruling_text
+from vision_referee.review.ruling_words import consequences, headline
 from vision_referee.review.source_frames import ShownFrame, SourceVideo
 from vision_referee.review.stroke_view import BallPath, Mark, ball_paths, numbers_learned, stroke_view
 from vision_referee.review.wording import Wording
@@ -170,13 +170,16 @@ class _Painter:
         return np.vstack([image, self._captions[width][told]])
 
     def _caption(self, width_px: int, size_px: int, *, told: bool) -> overlay.U8:
-        lines = [headline(self._ruling, self._words, told=told)]
-        text = ruling_text(self._ruling, self._words)
-        if told and text and text != lines[0]:
-            lines.append(text)
+        lines = caption_lines(self._ruling, self._words, told=told)
         serious = told and bool(self._ruling.fouls)
         accent = overlay.FOUL_BGR if serious else (overlay.MARK_BGR if self._ruling.review else (120, 200, 120))
         return overlay.caption_sprite(lines, width_px, size_px, accent)
+
+
+def caption_lines(ruling: Ruling, words: Wording, *, told: bool = True) -> list[str]:
+    """What stands below the picture, before and after it is told. No score: that depends on earlier rulings."""
+    follows = " · ".join(consequences(ruling, words)) if told else ""
+    return [headline(ruling, words, told=told), *([follows] if follows else [])]
 
 
 def _strip(sprite: overlay.U8, height_px: int) -> overlay.U8:

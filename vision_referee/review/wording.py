@@ -61,8 +61,13 @@ def wording(lang: str) -> Wording:
     """Raises InputError for a language that is not there."""
     if lang not in LANGUAGES:
         raise InputError(f"language '{lang}' is not known; choose one of {', '.join(LANGUAGES)}")
-    data = tomllib.loads((_TEXTS / f"{lang}.toml").read_text(encoding="utf-8"))
-    return Wording(lang, dict(_flat(data, "")))
+    texts = dict(_flat(_toml(f"{lang}.toml"), ""))
+    rulebook = {f"rule.{rule}": str(text) for rule, text in _toml(f"rulebook_{lang}.toml").items()}
+    return Wording(lang, texts | rulebook)
+
+
+def _toml(name: str) -> dict[str, object]:
+    return tomllib.loads((_TEXTS / name).read_text(encoding="utf-8"))
 
 
 def _flat(data: dict[str, object], prefix: str) -> Iterable[tuple[str, str]]:

@@ -1,0 +1,312 @@
+"""The pages: the list of matches, a match, a ruling. Plain HTML that works without script; forms post and redirect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Form, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from vision_referee.domain.balls import ball_number
+from vision_referee.domain.errors import InputError
+from vision_referee.domain.events import Event, Pocketed, Racked, Rest
+from vision_referee.domain.rulings import CueBallState, FoulCode, Ruling, RulingKind
+from vision_referee.domain.table import PocketName
+from vision_referee.record.match_folder import RESTORE
+from vision_referee.record.match_info import RUNNING
+from vision_referee.review.diagram import moving_svg
+from vision_referee.review.event_words import event_words
+from vision_referee.review.report import tone
+from vision_referee.review.restoration import picture_name
+from vision_referee.review.ruling_words import consequences, kind_and_player, penalty_words, ruling_text
+from vision_referee.review.server.clip_shop import ClipShop
+from vision_referee.review.server.desk import MatchDesk, Record
+from vision_referee.review.server.pulse import Pulse
+from vision_referee.review.server.requests import OFFICIAL_FIELDS, default_time_s, requested_events
+from vision_referee.review.server.security import FORM_FIELD, form_is_ours, form_token, keep_form_token
+from vision_referee.review.server.shelf import Shelf
+from vision_referee.review.server.timeline import timeline
+from vision_referee.review.server.visitor import THEMES, Visitor, keep_preferences, visitor
+from vision_referee.review.stroke_view import numbers_learned, stroke_view
+from vision_referee.review.wording import LANGUAGES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What the routes share."""
+
+    shelf: Shelf
+    clips: ClipShop
+    pulse: Pulse
+    lang: str | None
+    templates: Environment = field(
+        default_factory=lambda: Environment(
+            loader=ChoiceLoader(
+                [PackageLoader("vision_referee.review.server"), PackageLoader("vision_referee.review")]
+            ),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+    )
+
+
+ONLY = ("all", "fouls", "restored", "doubts", "corrected")
+SPEEDS = (1.0, 0.5, 0.25)
+
+router = APIRouter()
+
+
+def desk_of(request: Request) -> Desk:
+    shared: Desk = request.app.state.desk
+    return shared
+
+
+def match_of(key: str, request: Request) -> MatchDesk:
+    found = desk_of(request).shelf.desk(key)
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def ruling_of(record: Record, ruling_id: int) -> Ruling:
+    ruling = record.ruling(ruling_id)
+    if ruling is None:
+        raise HTTPException(404)
+    return ruling
+
+
+Match = Annotated[MatchDesk, Depends(match_of)]
+
+
+def page(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
+    """Render a page with what every page needs."""
+    shared, person, token = desk_of(request), visitor(request, desk_of(request).lang), form_token(request)
+    html = shared.templates.get_template(template).render(
+        w=person.words,
+        person=person,
+        languages=LANGUAGES,
+        themes=THEMES,
+        csrf=Markup(f'<input type="hidden" name="{FORM_FIELD}" value="{token}">'),
+        here=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+        **values,
+    )
+    response = HTMLResponse(html, status_code=status)
+    keep_form_token(response, token)
+    return response
+
+
+@router.get("/")
+def list_of_matches(request: Request) -> Response:
+    desks = desk_of(request).shelf.desks()
+    rows = []
+    for desk in desks:
+        try:
+            record = desk.record()
+        except InputError:
+            continue
+        rows.append((desk, record, sum(1 for r in record.rulings if r.review)))
+    return page(request, "matches.html.j2", rows=rows, running=RUNNING)
+
+
+@router.get("/m/{key}")
+def match_page(request: Request, match: Match, kind: str = "", player: str = "", only: str = "all") -> Response:
+    record = match.record()
+    person = visitor(request, desk_of(request).lang)
+    rulings, info = record.rulings, record.info
+    players = _players(record)
+    times = info.frame_times.as_array()
+    return page(
+        request,
+        "match.html.j2",
+        match=match,
+        record=record,
+        info=info,
+        players=players,
+        score=rulings[-1].score if rulings else info.score,
+        shown=[r for r in rulings if _wanted(r, kind, player, only)],
+        filters={"kind": kind, "player": player, "only": only},
+        query=_query(kind, player, only),
+        kinds=[k for k in RulingKind if any(r.kind is k for r in rulings)],
+        only_choices=ONLY,
+        line=timeline(rulings, players, float(times[-1]) if len(times) else 0.0),
+        tone=tone,
+        penalty=lambda r: penalty_words(r.penalty, person.words),
+        title_of=lambda r: kind_and_player(r, person.words),
+        changes=list(reversed(match.changes())),
+        running=info.status == RUNNING,
+        said=_said(request, person),
+        problem=None,
+    )
+
+
+@router.get("/m/{key}/r/{ruling_id}")
+def ruling_page(request: Request, match: Match, ruling_id: int) -> Response:
+    return _ruling_page(request, match, ruling_id)
+
+
+@router.post("/m/{key}/r/{ruling_id}")
+async def change_ruling(request: Request, match: Match, ruling_id: int) -> Response:
+    from starlette.concurrency import run_in_threadpool
+
+    form = {key: value for key, value in (await request.form()).items() if isinstance(value, str)}
+    return await run_in_threadpool(_change, request, match, ruling_id, form)
+
+
+def _change(request: Request, match: MatchDesk, ruling_id: int, form: Mapping[str, str]) -> Response:
+    person = visitor(request, desk_of(request).lang)
+    if not form_is_ours(request, form.get(FORM_FIELD, "")):
+        return _ruling_page(request, match, ruling_id, problem=person.words("app.form_stale"), status=403)
+    record = match.record()
+    ruling = ruling_of(record, ruling_id)
+    action = form.get("action", "")
+    try:
+        events = requested_events(action, form, ruling, record.events)
+        match.change(who=person.signed, what=action, ruling_id=ruling_id, events=events)
+    except (InputError, ValueError) as error:
+        return _ruling_page(request, match, ruling_id, problem=str(error), status=400)
+    return RedirectResponse(f"/m/{match.key}/r/{ruling_id}?said=done", status_code=303)
+
+
+@router.post("/m/{key}/undo")
+def undo(
+    request: Request,
+    match: Match,
+    change_id: Annotated[int, Form(alias="change")],
+    csrf: Annotated[str, Form()] = "",
+    back: Annotated[str, Form()] = "",
+) -> Response:
+    person = visitor(request, desk_of(request).lang)
+    if not form_is_ours(request, csrf):
+        return page(request, "problem.html.j2", status=403, problem=person.words("app.form_stale"), match=match)
+    try:
+        undone = match.undo(who=person.signed, change_id=change_id)
+    except InputError as error:
+        return page(request, "problem.html.j2", status=400, problem=str(error), match=match)
+    said = "undone_done" if undone is not None else "already_undone"
+    where = f"/r/{int(back)}" if back.isdigit() and match.record().ruling(int(back)) else ""
+    return RedirectResponse(f"/m/{match.key}{where}?said={said}", status_code=303)
+
+
+@router.post("/preferences")
+def preferences(
+    request: Request,
+    csrf: Annotated[str, Form()] = "",
+    lang: Annotated[str, Form()] = "",
+    theme: Annotated[str, Form()] = "",
+    who: Annotated[str, Form()] = "",
+    back: Annotated[str, Form()] = "/",
+) -> Response:
+    person = visitor(request, desk_of(request).lang)
+    if not form_is_ours(request, csrf):
+        return page(request, "problem.html.j2", status=403, problem=person.words("app.form_stale"), match=None)
+    # Only a path of our own: "//host" and "/\host" would lead elsewhere.
+    ours = back.startswith("/") and not back.startswith(("//", "/\\")) and "\\" not in back
+    response = RedirectResponse(back if ours else "/", status_code=303)
+    keep_preferences(
+        response,
+        lang=lang if lang in LANGUAGES else person.lang,
+        theme=theme if theme in THEMES else person.theme,
+        who=who,
+    )
+    return response
+
+
+def _ruling_page(
+    request: Request, match: MatchDesk, ruling_id: int, *, problem: str | None = None, status: int = 200
+) -> Response:
+    record = match.record()
+    ruling = ruling_of(record, ruling_id)
+    person = visitor(request, desk_of(request).lang)
+    words, events = person.words, record.events
+    view = stroke_view(match.folder, ruling, events)
+    ids = [r.id for r in record.rulings]
+    at = ids.index(ruling_id)
+    own = [e for e in events if ruling.t_start - 1e-6 <= e.t <= ruling.t_end + 0.02 or _about(e, ruling, events)]
+    changes = match.changes()
+    withdrawn = {int(e["ref"]) for c in changes if c.in_force for e in c.events if e["type"] == "retract"}
+    return page(
+        request,
+        "ruling.html.j2",
+        status=status,
+        match=match,
+        record=record,
+        info=record.info,
+        ruling=ruling,
+        title=kind_and_player(ruling, words),
+        text=ruling_text(ruling, words),
+        lines=consequences(ruling, words),
+        tone=tone(ruling),
+        rules=[(f.rule, words.get(f"rule.{f.rule}", "")) for f in ruling.fouls],
+        diagram=moving_svg(record.info.table, view, title=words("report.diagram", number=ruling.id)),
+        before=ids[at - 1] if at else None,
+        after=ids[at + 1] if at + 1 < len(ids) else None,
+        clip_version=abs(hash((record.stamp, words.lang))) % 10**9,
+        picture=(match.path / RESTORE / picture_name(ruling.id)).exists(),
+        events=[(e, event_words(e, words)) for e in own],
+        pots=[e for e in own if isinstance(e, Pocketed) and e.id not in withdrawn],
+        withdrawn=withdrawn,
+        balls=_balls(events),
+        foul_codes=list(FoulCode),
+        pockets=list(PocketName),
+        cue_balls=list(CueBallState),
+        players=_players(record),
+        official_fields=OFFICIAL_FIELDS,
+        times={kind: round(default_time_s(kind, ruling), 2) for kind in OFFICIAL_FIELDS},
+        speeds=SPEEDS,
+        changes=list(reversed(changes)),
+        last_change=next((c for c in reversed(changes) if c.in_force), None),
+        said=_said(request, person),
+        problem=problem,
+    )
+
+
+def _about(event: Event, ruling: Ruling, events: Sequence[Event]) -> bool:
+    """Calls since the stroke before: they belong to this one (S-6)."""
+    if event.type != "call" or event.t > ruling.t_start:
+        return False
+    return not any(event.t < e.t < ruling.t_start - 1e-6 for e in events if e.type == "strike")
+
+
+def _balls(events: Sequence[Event]) -> list[str]:
+    """Every ball of the match: the cue ball, numbers in order, then unknown ones."""
+    labels = {at.ball for e in events if isinstance(e, Rest | Racked) for at in e.balls} | {"cue"}
+    labels |= set(numbers_learned(events).values())
+    return sorted(labels, key=lambda b: (b != "cue", ball_number(b) or 100, len(b), b))
+
+
+def _players(record: Record) -> list[str]:
+    extra = sorted({r.player for r in record.rulings if r.player and r.player not in record.info.players})
+    return [*record.info.players, *extra]
+
+
+def _wanted(ruling: Ruling, kind: str, player: str, only: str) -> bool:
+    if (kind and ruling.kind.value != kind) or (player and ruling.player != player):
+        return False
+    match only:
+        case "fouls":
+            return bool(ruling.fouls)
+        case "restored":
+            return bool(ruling.restored)
+        case "doubts":
+            return ruling.review
+        case "corrected":
+            return ruling.overridden
+        case _:
+            return True
+
+
+def _query(kind: str, player: str, only: str) -> str:
+    given = {name: value for name, value in (("kind", kind), ("player", player)) if value}
+    return urlencode(given | ({"only": only} if only != "all" else {}))
+
+
+def _said(request: Request, person: Visitor) -> str | None:
+    said = request.query_params.get("said", "")
+    return person.words(f"app.{said}") if said in ("done", "undone_done", "already_undone") else None

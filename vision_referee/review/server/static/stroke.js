@@ -1,0 +1,125 @@
+// The clip and the diagram: speeds, frame steps, and balls that move with the picture.
+const video = document.getElementById("clip");
+const figure = document.getElementById("diagram");
+const clock = document.getElementById("clock");
+const transport = document.querySelector(".transport");
+const SVG = "http://www.w3.org/2000/svg";
+
+let motion = null;
+
+// Where a ball is at match time t, or null when it is not on the bed.
+function placeAt(ball, t) {
+  const { t: times, x, y } = ball;
+  const last = times.length - 1;
+  if (t < times[0] - 0.06 || t > times[last] + 0.06) return null;
+  let low = 0;
+  let high = last;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (times[middle] <= t) low = middle;
+    else high = middle - 1;
+  }
+  if (low === last) return [x[last], y[last]];
+  const share = Math.min(1, Math.max(0, (t - times[low]) / (times[low + 1] - times[low])));
+  return [x[low] + (x[low + 1] - x[low]) * share, y[low] + (y[low + 1] - y[low]) * share];
+}
+
+function draw() {
+  if (!motion) return;
+  const t = motion.start + video.currentTime;
+  for (const [label, ball] of Object.entries(motion.balls)) {
+    const element = ballElement(label);
+    const place = placeAt(ball, t);
+    element.toggleAttribute("hidden", place === null);
+    if (place) element.setAttribute("transform", `translate(${place[0].toFixed(1)} ${(motion.width - place[1]).toFixed(1)})`);
+  }
+  for (const mark of figure.querySelectorAll(".mark")) {
+    mark.style.opacity = Number(mark.dataset.t) <= t + 0.02 ? 1 : 0.25;
+  }
+  const minutes = Math.floor(t / 60);
+  clock.textContent = `${minutes}:${(t - 60 * minutes).toFixed(2).padStart(5, "0")}`;
+}
+
+function ballElement(label) {
+  const svg = figure.querySelector("svg");
+  let element = svg.querySelector(`.ball[data-ball="${CSS.escape(label)}"]`);
+  if (!element) {
+    // A ball that came onto the bed later: drawn like any other.
+    const like = svg.querySelector(".ball circle");
+    element = document.createElementNS(SVG, "g");
+    element.setAttribute("class", label === "cue" ? "ball cue" : "ball object");
+    element.dataset.ball = label;
+    const circle = document.createElementNS(SVG, "circle");
+    circle.setAttribute("r", like ? like.getAttribute("r") : 34);
+    element.append(circle);
+    svg.append(element);
+  }
+  return element;
+}
+
+function nearestFrame() {
+  const t = motion.start + video.currentTime;
+  let best = 0;
+  motion.frames.forEach((time, index) => {
+    if (Math.abs(time - t) < Math.abs(motion.frames[best] - t)) best = index;
+  });
+  return best;
+}
+
+function seek(t) {
+  // A hair after the frame's own time, so that rounding never shows the one before.
+  video.currentTime = Math.max(0, t - motion.start + 0.001);
+}
+
+const actions = {
+  play: () => (video.paused ? video.play() : video.pause()),
+  frame: (button) => {
+    video.pause();
+    const index = nearestFrame() + Number(button.dataset.step);
+    seek(motion.frames[Math.min(motion.frames.length - 1, Math.max(0, index))]);
+  },
+  speed: (button) => {
+    video.playbackRate = Number(button.dataset.speed);
+    for (const other of transport.querySelectorAll("[data-speed]")) other.setAttribute("aria-pressed", other === button);
+  },
+  now: (button) => {
+    button.form.elements.t.value = (motion.start + video.currentTime).toFixed(2);
+  },
+};
+
+addEventListener("click", (event) => {
+  const button = event.target.closest("[data-do]");
+  if (button && motion) actions[button.dataset.do]?.(button);
+  const time = event.target.closest("[data-seek]");
+  if (time && motion) {
+    video.pause();
+    seek(Number(time.dataset.seek));
+  }
+});
+
+const play = transport.querySelector('[data-do="play"]');
+const words = { play: play.textContent, pause: play.dataset.pause };
+video.addEventListener("play", () => (play.textContent = words.pause));
+video.addEventListener("pause", () => (play.textContent = words.play));
+for (const name of ["seeked", "timeupdate", "loadeddata"]) video.addEventListener(name, draw);
+const everyFrame = () => {
+  draw();
+  if (video.requestVideoFrameCallback) video.requestVideoFrameCallback(everyFrame);
+  else requestAnimationFrame(everyFrame);
+};
+everyFrame();
+
+video.addEventListener("error", async () => {
+  const answer = await fetch(video.src).catch(() => null);
+  const note = document.getElementById("no-clip");
+  note.textContent = answer && !answer.ok ? await answer.text() : (video.error?.message ?? "");
+  note.hidden = false;
+});
+
+const answer = await fetch(figure.dataset.motion);
+if (answer.ok) {
+  motion = await answer.json();
+  transport.hidden = false;
+  for (const button of document.querySelectorAll('[data-do="now"]')) button.hidden = false;
+  draw();
+}
