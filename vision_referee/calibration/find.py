@@ -1,0 +1,301 @@
+"""Table and camera from pictures, without clicks: ``calibrate_image``, ``calibrate_frames``, ``calibrate_corners``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision_referee.calibration.calibration import Calibration, side_of_head
+from vision_referee.calibration.camera import Camera
+from vision_referee.calibration.cloth import cloth_masks
+from vision_referee.calibration.cushions import USUAL_BREADTH, USUAL_RISE, CushionFit, fit_cushions
+from vision_referee.calibration.hints import view_hints
+from vision_referee.calibration.outline import Quad, border_lines, quads
+from vision_referee.calibration.pose import pose_from_corners, table_corners
+from vision_referee.calibration.refine import MiddleMark, Refined, refine
+from vision_referee.calibration.strips import smooth_lab
+from vision_referee.calibration.tables import load_table
+from vision_referee.domain.errors import CalibrationError
+from vision_referee.domain.table import TableSpec
+
+F32 = npt.NDArray[np.float32]
+F64 = npt.NDArray[np.float64]
+U8 = npt.NDArray[np.uint8]
+
+DEFAULT_TABLE = "pyramid-12ft"
+_SEARCH_WIDTH = 1280
+_CERTAIN_SCORE = 3.3
+_LEAST_SCORE = 1.3
+_LEAST_ELEVATION_DEG = 8.0
+_LARGEST_RESIDUAL_PX = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    fit: CushionFit
+    refined: Refined
+
+
+def calibrate_image(
+    bgr: U8,
+    *,
+    table: TableSpec | None = None,
+    head: str | None = None,
+    corners_px: npt.ArrayLike | None = None,
+    table_reason: str | None = None,
+) -> Calibration:
+    """Finds the table and the camera in one picture (h, w, 3) BGR.
+
+    ``table`` None takes the 12 ft pyramid table (:func:`recognise_table` may name a better one later). ``head`` is the
+    picture's side at which the head cushion lies; unknown, it is the left end of a table that lies across the picture
+    and the far (upper) end of one that lies along it. ``corners_px`` (4, 2), in any order, are corners that a person
+    marked: then only the edges close to them are used.
+
+    Raises:
+        CalibrationError: no table in view, or none that can be trusted; the message says why.
+    """
+    spec = table or load_table(DEFAULT_TABLE)
+    reason = table_reason or ("given" if table is not None else f"not known yet: {DEFAULT_TABLE} taken")
+    if bgr.ndim != 3 or min(bgr.shape[:2]) < 120:
+        raise CalibrationError(f"the picture is too small to calibrate on ({bgr.shape[1]}x{bgr.shape[0]} pixels)")
+    if corners_px is not None:
+        return calibrate_corners(bgr, corners_px, table=spec, head=head, table_reason=reason)
+    scale = min(1.0, _SEARCH_WIDTH / bgr.shape[1])
+    small = bgr if scale == 1.0 else _resized(bgr, scale)
+    fit, pixel = _search(small, spec)
+    found = _finish(bgr, small, fit, spec, scale, pixel)
+    return _assemble(bgr, found, spec, reason, head, "edges")
+
+
+def calibrate_frames(
+    frames: Sequence[U8],
+    *,
+    table: TableSpec | None = None,
+    head: str | None = None,
+    corners_px: npt.ArrayLike | None = None,
+    table_reason: str | None = None,
+) -> Calibration:
+    """Finds the table in several frames of one camera: their median, in which whoever moves has gone.
+
+    When the camera itself moved, or the median shows no table (a cut), the first frame that shows one is used.
+
+    Raises:
+        CalibrationError: no frame shows a table that can be trusted.
+    """
+    if not frames:
+        raise CalibrationError("no frames to calibrate on")
+    chosen = [frames[i] for i in np.unique(np.linspace(0, len(frames) - 1, min(len(frames), 15)).astype(int))]
+    failure: CalibrationError | None = None
+    tries = [chosen[0], chosen[len(chosen) // 2], chosen[-1]]
+    if len(chosen) > 2 and not camera_moved(chosen):
+        tries.insert(0, np.median(np.stack(chosen), axis=0).astype(np.uint8))
+    for picture in tries:
+        try:
+            return calibrate_image(picture, table=table, head=head, corners_px=corners_px, table_reason=table_reason)
+        except CalibrationError as error:
+            failure = failure or error
+    assert failure is not None
+    raise failure
+
+
+def camera_moved(frames: Sequence[U8], limit_px: float = 1.2) -> bool:
+    """Whether the picture as a whole shifted between the first frame and any other (phase correlation)."""
+    width = frames[0].shape[1]
+    scale = min(1.0, 480 / width)
+    window: F32 | None = None
+    first: F32 | None = None
+    shifts = []
+    for frame in frames:
+        grey = cv2.cvtColor(_resized(frame, scale) if scale < 1 else frame, cv2.COLOR_BGR2GRAY).astype(np.float32)
+        texture = grey - cv2.GaussianBlur(grey, (0, 0), 6)
+        if window is None or first is None:
+            window = cv2.createHanningWindow((grey.shape[1], grey.shape[0]), cv2.CV_32F).astype(np.float32)
+            first = texture
+            continue
+        (dx, dy), response = cv2.phaseCorrelate(first, texture, window)
+        if response > 0.1:
+            shifts.append(float(np.hypot(dx, dy)) / scale)
+    return len(shifts) > 0 and float(np.quantile(shifts, 0.7)) > limit_px
+
+
+def calibrate_corners(
+    bgr: U8, corners_px: npt.ArrayLike, *, table: TableSpec, head: str | None = None, table_reason: str = "given"
+) -> Calibration:
+    """A calibration from four corners of the playing surface (where the noses' lines meet) that a person marked.
+
+    The corners may come in any order. The edges close by sharpen them, unless they disagree by more than a few pixels.
+
+    Raises:
+        CalibrationError: the four points are no view of a 2:1 table.
+    """
+    points = np.asarray(corners_px, np.float64).reshape(-1, 2)
+    if points.shape != (4, 2) or not np.isfinite(points).all():
+        raise CalibrationError("four corners are needed, each as x,y in pixels")
+    clockwise = _clockwise(points)
+    height, width = bgr.shape[:2]
+    pixel = max(1.0, width / 1000)
+    poses = []
+    for turn in (0, 1):
+        pose = pose_from_corners(
+            table_corners(table, 0.0, table.nose_height_mm), np.roll(clockwise, -turn, axis=0), (width, height), 3 * pixel
+        )
+        if pose is not None:
+            poses.append((pose.cost, turn, pose))
+    if not poses or min(poses, key=lambda p: p[0])[0] > 120:
+        raise CalibrationError("the four corners are no view of a table twice as long as wide; mark them again")
+    _, turn, pose = min(poses, key=lambda p: p[0])
+    camera = pose.camera((width, height))
+    lab = smooth_lab(bgr, 0.7 * pixel)
+    length = table.length_mm
+    refined = refine(lab, camera, table, USUAL_BREADTH * length, USUAL_RISE * length, pixel)
+    marked = np.roll(clockwise, -turn, axis=0)
+    if refined is not None:
+        moved = np.linalg.norm(
+            refined.camera.project(table_corners(table, 0.0, table.nose_height_mm)) - marked, axis=1
+        )
+        if moved.max() < 8 * pixel and refined.residual_px < 1.5 * pixel:
+            return _calibration(bgr, refined, table, table_reason, head, "marked corners, edges", 0.9, None)
+    off = camera.project(table_corners(table, 0.0, table.nose_height_mm)) - marked
+    plain = Refined(
+        camera=camera, breadth_mm=USUAL_BREADTH * length, rise_mm=USUAL_RISE * length,
+        residual_px=float(np.sqrt((off**2).sum(axis=1).mean())),
+        residual_mm=_mm_of(camera, table, float(np.sqrt((off**2).sum(axis=1).mean()))),
+        edges=[], noses_seen=(0, 0, 0, 0), rails_seen=(0, 0, 0, 0),
+    )  # fmt: skip
+    return _calibration(bgr, plain, table, table_reason, head, "marked corners", 0.7, None)
+
+
+def _resized(bgr: U8, scale: float) -> U8:
+    size = (round(bgr.shape[1] * scale), round(bgr.shape[0] * scale))
+    return cv2.resize(bgr, size, interpolation=cv2.INTER_AREA).astype(np.uint8, copy=False)
+
+
+def _clockwise(points: F64) -> F64:
+    """Four points in clockwise order in the picture (y down)."""
+    centre = points.mean(axis=0)
+    angle = np.arctan2(points[:, 1] - centre[1], points[:, 0] - centre[0])
+    return np.asarray(points[np.argsort(angle)], np.float64)
+
+
+def _mm_of(camera: Camera, table: TableSpec, pixels: float) -> float:
+    jacobian = camera.px_per_mm([[table.length_mm / 2, table.width_mm / 2]], 0.0)[0]
+    return pixels / float(np.sqrt(abs(np.linalg.det(jacobian))))
+
+
+def _search(bgr: U8, table: TableSpec) -> tuple[CushionFit, float]:
+    """The best reading over all hypotheses for the cloth and its outline, and the unit of sharpness in pixels."""
+    pixel = max(1.0, bgr.shape[1] / 1000)
+    lab = smooth_lab(bgr, 0.7 * pixel)
+    best: CushionFit | None = None
+    tried: list[F64] = []
+    any_cloth = False
+    cut_off = False
+    colour = 0
+    for cloth in cloth_masks(bgr):
+        if cloth.colour != colour and best is not None and best.score > _CERTAIN_SCORE:
+            break
+        colour = cloth.colour
+        any_cloth = True
+        for quad in quads(cloth.mask, border_lines(cloth.mask), keep=2):
+            corners = (quad.corners + 0.5) / cloth.scale - 0.5
+            if quad.open_side is not None:
+                cut_off = True
+                continue
+            if any(np.abs(corners - other).max() < 2.0 * pixel for other in tried):
+                continue
+            tried.append(corners)
+            here = replace(quad, corners=corners)
+            for turn in (0, 1):
+                for fit in fit_cushions(lab, cloth, here, table, turn, pixel, keep=1):
+                    if best is None or fit.score > best.score:
+                        best = fit
+    if best is None or best.score < _LEAST_SCORE:
+        raise CalibrationError(_why_not(any_cloth, cut_off, best))
+    return best, pixel
+
+
+def _why_not(any_cloth: bool, cut_off: bool, best: CushionFit | None) -> str:
+    if not any_cloth:
+        return "no table in view: no large area of one colour; point the camera at the table or mark its corners"
+    if best is None and cut_off:
+        return "the table is cut off by the picture's edge; move the camera back or mark the corners"
+    if best is None:
+        return "no table in view: no cloth with four straight sides, twice as long as wide; mark its corners"
+    return "a table may be in view, but its cushions cannot be read reliably; mark its corners"
+
+
+def _finish(bgr: U8, small: U8, fit: CushionFit, table: TableSpec, scale: float, pixel: float) -> _Found:
+    """Refines the search's reading, first on the small picture, then on the full one."""
+    lab = smooth_lab(small, 0.7 * pixel)
+    size = (small.shape[1], small.shape[0])
+    marks = [MiddleMark(side=s, point_px=p, weight=0.7 * w) for s, p, w in fit.notches if w > 0.25]
+    refined = refine(lab, fit.pose.camera(size), table, fit.breadth_mm, fit.rise_mm, pixel, marks)
+    if refined is None:
+        raise CalibrationError("the cushions are hidden on too many sides; move people away or mark the corners")
+    if scale < 1.0:
+        full_pixel = max(1.0, bgr.shape[1] / 1000)
+        camera = _scaled(refined.camera, 1 / scale, (bgr.shape[1], bgr.shape[0]))
+        marks = [replace(m, point_px=(m.point_px + 0.5) / scale - 0.5) for m in marks]
+        sharper = refine(
+            smooth_lab(bgr, 0.7 * full_pixel), camera, table, refined.breadth_mm, refined.rise_mm, full_pixel, marks, 2
+        )
+        if sharper is None:
+            raise CalibrationError("the cushions are hidden on too many sides; move people away or mark the corners")
+        refined = sharper
+    return _Found(fit=fit, refined=refined)
+
+
+def _scaled(camera: Camera, factor: float, size_px: tuple[int, int]) -> Camera:
+    matrix = camera.matrix.copy()
+    matrix[:2, :2] *= factor
+    matrix[0, 2], matrix[1, 2] = (size_px[0] - 1) / 2, (size_px[1] - 1) / 2
+    return replace(camera, matrix=matrix, size_px=size_px)
+
+
+def _assemble(bgr: U8, found: _Found, table: TableSpec, reason: str, head: str | None, method: str) -> Calibration:
+    fit, refined = found.fit, found.refined
+    pixel = max(1.0, bgr.shape[1] / 1000)
+    _refuse_doubtful(refined, table, pixel)
+    seen = sum(min(1.0, n / 0.6) for n in refined.noses_seen) / 4
+    sharp = float(np.exp(-((refined.residual_px / (1.5 * pixel)) ** 2)))
+    confidence = float(np.clip(0.25 + 0.15 * min(fit.score, 4.0) + 0.15 * seen, 0.0, 0.99)) * (0.6 + 0.4 * sharp)
+    return _calibration(bgr, refined, table, reason, head, method, confidence, None)
+
+
+def _refuse_doubtful(refined: Refined, table: TableSpec, pixel: float) -> None:
+    camera = refined.camera
+    eye = camera.position_mm
+    flat = float(np.hypot(eye[0] - table.length_mm / 2, eye[1] - table.width_mm / 2))
+    if eye[2] < table.nose_height_mm or np.degrees(np.arctan2(eye[2], flat)) < _LEAST_ELEVATION_DEG:
+        raise CalibrationError("the camera looks too flat over the cloth (under 8 degrees); raise it")
+    if refined.residual_px > _LARGEST_RESIDUAL_PX * pixel:
+        raise CalibrationError(
+            f"the cushions found do not fit a 2:1 table (residual {refined.residual_px:.1f} px); mark the corners"
+        )
+    lines = sum(max(n, r) > 0.15 for n, r in zip(refined.noses_seen, refined.rails_seen, strict=True))
+    if lines < 3 or max(refined.noses_seen) < 0.1:
+        raise CalibrationError("too few of the cushions can be seen; move people away or mark the corners")
+
+
+def _calibration(
+    bgr: U8, refined: Refined, table: TableSpec, reason: str, head: str | None, method: str, confidence: float,
+    mouth_mm: float | None,
+) -> Calibration:  # fmt: skip
+    corners = refined.camera.project(table_corners(table, 0.0, table.nose_height_mm))
+    made = Calibration(
+        table=table, camera=refined.camera, residual_mm=refined.residual_mm, residual_px=refined.residual_px,
+        corners_px=corners, head_side=side_of_head(corners), head_known=False, table_reason=reason, method=method,
+        confidence=confidence, cushion_top_mm=refined.breadth_mm, rail_rise_mm=refined.rise_mm, mouth_mm=mouth_mm,
+    )  # fmt: skip
+    made = with_default_head(made) if head is None else made.with_head(head)
+    return replace(made, hints=tuple(view_hints(bgr, made)))
+
+
+def with_default_head(calibration: Calibration) -> Calibration:
+    """Where nothing tells: the head is the left end of a table that lies across the picture, else the upper end."""
+    usual = calibration if calibration.head_side in ("left", "top") else calibration.turned()
+    return replace(usual, head_known=False)
