@@ -66,7 +66,7 @@ def check(scenario: Scenario, folder: Path) -> None:
     wrong = disagreement(scenario, rulings)
     assert wrong is None, f"{scenario.values.get('title', '')}: {wrong}"
     for ruling in rulings:
-        #TEXT assert ruling["text"]["en"] and ruling["text"]["ru"]
+        assert ruling["text"]["en"] and ruling["text"]["ru"]
         assert (ruling["next"] is None) or not ruling["game_over"]
 
 

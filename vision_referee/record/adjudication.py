@@ -64,4 +64,4 @@ def adjudicate_events(
         rulings = replay(events, rules=rules, players=names, table=table, settings=settings)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    return [with_text(ruling, rules, names) for ruling in rulings]
+    return [with_text(ruling, rules, names, table) for ruling in rulings]

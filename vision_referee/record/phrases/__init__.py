@@ -1,11 +1,8 @@
-"""The words of a ruling, as a referee would announce it, in English and Russian."""
+"""The words of a ruling, as a referee would announce it, in English and Russian (en.toml, ru.toml)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from vision_referee.record.phrases.announce import announce, with_text
+from vision_referee.record.phrases.book import LANGUAGES, PhraseBook, phrase_book
 
-from vision_referee.domain.rulings import Ruling
-
-
-def with_text(ruling: Ruling, rules: str, players: Sequence[str]) -> Ruling:
-    return ruling
+__all__ = ["LANGUAGES", "PhraseBook", "announce", "phrase_book", "with_text"]
