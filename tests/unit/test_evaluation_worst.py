@@ -57,8 +57,8 @@ def test_pictures_show_the_frame_of_the_error_and_both_sides_balls(tmp_path: Pat
     assert result.exit_code == 0
     pot = next((tmp_path / "pictures").glob("*missed_pocketed_1.50s.png"))
     picture = cv2.imread(str(pot))
-    frame = picture[: SIZE[1]]
-    assert picture.shape[0] > SIZE[1] and picture.shape[1] == SIZE[0]
+    frame = picture[: SIZE[1], : SIZE[0]]
+    assert picture.shape[0] > SIZE[1] and picture.shape[1] > SIZE[0], "a caption below, the place enlarged beside"
     assert read_index(frame) == 45
     ball = overhead().camera.project_plane([(1250.0, 500.0)], 34.0)[0]
     near = frame[int(ball[1]) - 8 : int(ball[1]) + 9, int(ball[0]) - 8 : int(ball[0]) + 9].reshape(-1, 3).astype(int)

@@ -196,11 +196,8 @@ def draw(
     if place_mm is None and exhibit.pocket is not None:
         place_mm = calibration.table.pocket(exhibit.pocket).mouth_mm
     if place_mm is not None and np.isfinite(place_mm).all():
-        x, y = _point(calibration, place_mm)
-        size = round(60 * scale)
-        cv2.rectangle(
-            picture, (x - size, y - size), (x + size, y + size), _PLACE_BGR, max(1, round(2 * scale)), cv2.LINE_AA
-        )
+        around = _magnified(picture, _point(calibration, place_mm), round(60 * scale), max(1, round(2 * scale)))
+        picture = np.hstack([picture, around])
     legend = f"frame at {t_s:.3f} s    green circle: said    red cross: true    yellow: the error's place"
     lines = [*textwrap.wrap(exhibit.text, 110), legend]
     step = round(26 * scale)
@@ -218,6 +215,23 @@ def draw(
             cv2.LINE_AA,
         )
     return np.vstack([picture, band])
+
+
+def _magnified(picture: U8, centre: tuple[int, int], half: int, thick: int) -> U8:
+    """Frame the place, and give it four times as large, as a panel as high as the picture."""
+    height, width = picture.shape[:2]
+    x, y = centre
+    around = np.zeros((2 * half, 2 * half, 3), np.uint8)
+    x0, x1, y0, y1 = max(x - half, 0), min(x + half, width), max(y - half, 0), min(y + half, height)
+    if x0 < x1 and y0 < y1:
+        around[y0 - y + half : y1 - y + half, x0 - x + half : x1 - x + half] = picture[y0:y1, x0:x1]
+    cv2.rectangle(picture, (x - half, y - half), (x + half, y + half), _PLACE_BGR, thick, cv2.LINE_AA)
+    side = min(8 * half, height)
+    large = cv2.resize(around, (side, side), interpolation=cv2.INTER_CUBIC)
+    cv2.rectangle(large, (0, 0), (side - 1, side - 1), _PLACE_BGR, thick)
+    panel = np.full((height, side, 3), 24, np.uint8)
+    panel[(height - side) // 2 : (height - side) // 2 + side] = large
+    return panel
 
 
 def _draw_balls(
