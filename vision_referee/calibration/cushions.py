@@ -334,9 +334,7 @@ def _strength(
     slope = (across[:, 1] - across[:, 0]) / np.where(np.abs(along[:, 1] - along[:, 0]) < 1, 1, along[:, 1] - along[:, 0])
     first = across[:, 0] - slope * along[:, 0]
     last = first + slope * side.strip.along_px[-1]
-    strength, falls = side.map.look_up(first, last)
-    # Inward of a nose lies its own shade: light falls. The other way is seen too, with coloured or low lamps.
-    return strength * np.where(falls, 1.0, 0.75) if nose else strength
+    return side.map.look_up(first, last, nose)
 
 
 def middle_pocket_contrast(lab: F32, camera: Camera, table: TableSpec, breadth_mm: float) -> float:

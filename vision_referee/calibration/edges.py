@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from vision_referee.calibration.camera import Camera
 from vision_referee.calibration.cushions import side_points
+from vision_referee.calibration.strips import relative_colour, unlike_cloth
 from vision_referee.domain.table import TableSpec
 
 F32 = npt.NDArray[np.float32]
@@ -101,6 +102,8 @@ def _along_line(lab: F32, line: F64, side: int, kind: int, reach: float) -> Edge
     free = _straight(at, free)
     if free.sum() < 8:
         return None
+    if kind == NOSE and not _cloth_outside(colour, offsets, best, free):
+        return None
     points = line[free] + at[free, None] * inward[free]
     return EdgePoints(side=side, kind=kind, points_px=points, coherence=coherence, share=float(free.mean()))
 
@@ -119,3 +122,13 @@ def _straight(at: F64, free: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         if kept.sum() < 8:
             break
     return kept
+
+
+def _cloth_outside(colour: F32, offsets: F64, best: npt.NDArray[np.intp], free: npt.NDArray[np.bool_]) -> bool:
+    """Whether cloth lies just outside the edge: a rail's edge right on the bed is no nose."""
+    rows = np.flatnonzero(free)
+    out = np.maximum(best[rows] - round(1.5 / _STEP), 0)
+    inn = np.minimum(best[rows] + round(1.5 / _STEP), len(offsets) - 1)
+    beyond = relative_colour(colour[rows, out])
+    bed = relative_colour(colour[rows, inn])
+    return float(np.median(unlike_cloth(beyond, bed))) < 1.0

@@ -39,6 +39,9 @@ class Strip:
     gradient: F32
     noise: F64
     inside: npt.NDArray[np.bool_]
+    clothness: F32
+    """(n, m) 0..1: how like the bed nearby (the strip's inner part) the colour is, whatever its lightness."""
+    pixel: float
 
     def locate(self, points_px: F64) -> tuple[F64, F64]:
         """Picture points (n, 2) as (along, across)."""
@@ -66,6 +69,11 @@ class Strip:
         blur = max(1, round((offsets[1] - offsets[0]) / step)) | 1
         unit = cv2.blur(unit, (blur, 1), borderType=cv2.BORDER_REPLICATE)
         seen = self.inside[rows]
+        # What lies two samples' blur outside a line tells a nose (cushion top: cloth) from a rail's edge (wood).
+        shift = round(2.5 * self.pixel / step)
+        outer = np.pad(self.clothness[rows], ((0, 0), (shift, 0)), mode="edge")[:, : unit.shape[1]]
+        outer = cv2.blur(outer, (max(1, shift) | 1, 1), borderType=cv2.BORDER_REPLICATE)
+        cloth = np.zeros((lines, lines), np.float32)
         total = np.zeros((lines, lines, 3), np.float32)
         count = np.zeros((lines, lines), np.float32)
         first, last = np.meshgrid(offsets, offsets, indexing="ij")
@@ -74,11 +82,15 @@ class Strip:
             column = np.clip(np.round((line - self.across_px[0]) / step).astype(int), 0, unit.shape[1] - 1)
             visible = seen[index][column]
             total += unit[index][column] * visible[..., None]
+            cloth += outer[index][column] * visible
             count += visible
         mean = total / np.maximum(count, 1.0)[..., None]
         strength = np.minimum(np.linalg.norm(mean, axis=2), 1.0) * np.sqrt(count / max(len(rows), 1))
         falls = mean[..., 0] < 0
-        return LineMap(offsets_px=offsets, strength=strength.astype(np.float32), falls=falls)
+        cloth /= np.maximum(count, 1.0)
+        return LineMap(
+            offsets_px=offsets, strength=strength.astype(np.float32), falls=falls, cloth_outside=cloth.astype(np.float32)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +101,15 @@ class LineMap:
     offsets_px: F64
     strength: F32
     falls: npt.NDArray[np.bool_]
+    cloth_outside: F32
+    """(k, k) 0..1: how much of what lies just outside the line is cloth."""
 
-    def look_up(self, first_px: F64, last_px: F64) -> tuple[F64, npt.NDArray[np.bool_]]:
-        """Strengths (n,) and falls (n,) at lines of any offsets (n,), (n,); 0 outside the map."""
+    def look_up(self, first_px: F64, last_px: F64, nose: bool) -> F64:
+        """Strengths (n,) as a nose or as a rail's edge, at lines of any offsets (n,), (n,); 0 outside the map.
+
+        Inward of a nose lies its own shade: light falls; the other way counts less. Outside a nose lies cloth, outside
+        a rail's edge something else.
+        """
         step = self.offsets_px[1] - self.offsets_px[0]
         i = (first_px - self.offsets_px[0]) / step
         j = (last_px - self.offsets_px[0]) / step
@@ -99,7 +117,11 @@ class LineMap:
         inside = (i >= 0) & (j >= 0) & (i <= top) & (j <= top)
         ii = np.clip(np.round(np.nan_to_num(i)).astype(int), 0, top)
         jj = np.clip(np.round(np.nan_to_num(j)).astype(int), 0, top)
-        return np.where(inside, self.strength[ii, jj], 0.0), self.falls[ii, jj]
+        strength = np.where(inside, self.strength[ii, jj], 0.0)
+        cloth = self.cloth_outside[ii, jj]
+        if nose:
+            return np.asarray(strength * np.where(self.falls[ii, jj], 1.0, 0.75) * np.clip(1.6 * cloth - 0.1, 0.1, 1.0))
+        return np.asarray(strength * np.clip(1.5 - 1.4 * cloth, 0.15, 1.0))
 
     def peaks(self, count: int, ratio: float, slack_px: float, least: float = 0.12) -> list[tuple[float, float, float]]:
         """The strongest distinct lines: (first_px, last_px, strength).
@@ -143,10 +165,36 @@ def cut_strip(lab: F32, start_px: F64, end_px: F64, outward_px: float, inward_px
         colour, cv2.CV_32F, np.array([-0.25, -0.5, 0.0, 0.5, 0.25]) / (0.75 * pixel), np.array([1.0]),
         borderType=cv2.BORDER_REPLICATE,
     )  # fmt: skip
+    clothness = _clothness(colour, across, inside)
     spread = np.median(np.abs(gradient[inside]), axis=0) if inside.any() else np.ones(3)
     noise = np.maximum(1.5 * spread, _NOISE_FLOOR)
     return Strip(
         origin=start_px.astype(np.float64), tangent=tangent, normal=normal, along_px=along, across_px=across,
         lab=colour.astype(np.float32, copy=False), gradient=gradient.astype(np.float32, copy=False),
-        noise=noise.astype(np.float64), inside=inside,
+        noise=noise.astype(np.float64), inside=inside, clothness=clothness, pixel=pixel,
     )  # fmt: skip
+
+
+def relative_colour(lab: F32) -> F32:
+    """(..., 3): chroma over lightness (twice) and log lightness: light and shade change the first two little."""
+    light = np.maximum(lab[..., :1], 10.0)
+    return np.concatenate([lab[..., 1:] / light, np.log(light)], axis=-1).astype(np.float32)
+
+
+def unlike_cloth(colour: F32, bed: F32) -> F32:
+    """How far relative colours are from the bed's: below 1 is cloth in some light, above 1 something else."""
+    off = colour - bed
+    chroma = np.hypot(off[..., 0], off[..., 1])
+    return np.asarray(chroma / 0.25 + np.maximum(np.abs(off[..., 2]) - 0.5, 0.0) / 0.5, np.float32)
+
+
+def _clothness(lab: F32, across: F64, inside: npt.NDArray[np.bool_]) -> F32:
+    colour = relative_colour(lab)
+    inner = across > across[0] + 0.72 * (across[-1] - across[0])
+    bed_row = np.median(colour[:, inner], axis=1)
+    window = max(5, len(bed_row) // 5) | 1
+    half = window // 2
+    padded = np.pad(bed_row, ((half, half), (0, 0)), mode="reflect")
+    bed = np.median(np.lib.stride_tricks.sliding_window_view(padded, window, axis=0), axis=-1)
+    like = np.clip(1.5 - unlike_cloth(colour, bed[:, None, :].astype(np.float32)), 0.0, 1.0)
+    return np.where(inside, like, 0.0).astype(np.float32)
