@@ -149,25 +149,25 @@ def _bounced(
         home = struck.legs[br_s.index].coef[0]
         seen = struck.legs[br_s.index + 1]
         after = seen.velocity(seen.t0_s)
-        best: tuple[float, Cushion] | None = None
+        met: list[tuple[float, Cushion]] = []
         for cushion, inward in CUSHION_NORMALS.items():
             speed_in = -given * float(away @ inward)
             way = nose_distance_mm(scene.table, cushion, home) - scene.table.ball_radius_mm
             if speed_in < 60.0 or float(after @ inward) < 0.1 * speed_in:
                 continue
             wait = max(way, 0.0) / (0.92 * speed_in)
-            if t_s + wait < seen.t0_s + 0.02 and (best is None or wait < best[0]):
-                best = (wait, cushion)
-        if best is None:
+            if t_s + wait < seen.t0_s + 0.02:
+                met.append((wait, cushion))
+        if not met:
             continue
-        wait, cushion = best
-        bounce_s = max(t_s + wait, t_s + 0.001)
-        at = home + away * given * 0.92 * wait
-        scene.events.append(
-            CushionHit(
-                t=bounce_s, ball=struck.label, cushion=cushion, x=float(at[0]), y=float(at[1]), confidence=0.85
+        for wait, cushion in sorted(met):
+            bounce_s = max(t_s + wait, t_s + 0.001)
+            at = home + away * given * 0.92 * wait
+            scene.events.append(
+                CushionHit(
+                    t=bounce_s, ball=struck.label, cushion=cushion, x=float(at[0]), y=float(at[1]), confidence=0.85
+                )
             )
-        )
         scene.explained |= {(struck.ball, br_s.index), (striker.ball, br_o.index)}
         before = striker.legs[br_o.index].straight(t_s)
         return Touching(

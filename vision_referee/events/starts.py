@@ -75,6 +75,10 @@ def explain_starts(scene: Scene) -> None:
     unexplained = [s for s in starts if (s.ball, s.index) not in pushed]
     _drop_frozen_partings(scene, starts)
     for start in unexplained:
+        chain = _through_neighbour(scene, start)
+        if chain:
+            scene.touchings.extend(chain)
+            continue
         guess = _unseen_contact(scene, start)
         if guess is not None:
             scene.touchings.append(guess)
@@ -82,7 +86,7 @@ def explain_starts(scene: Scene) -> None:
         if _left_with_a_neighbour(scene, start, starts):
             continue
         _strike_or_touch(scene, start, starts)
-    for touching in sorted(scene.touchings, key=lambda c: c.t_s):
+    for touching in _once(scene.touchings):
         first, second = _order(scene, touching)
         scene.events.append(
             Contact(
@@ -93,6 +97,15 @@ def explain_starts(scene: Scene) -> None:
                 confidence=touching.confidence,
             )
         )
+
+
+def _once(touchings: list[Touching]) -> list[Touching]:
+    """In time order; of two meetings of one pair within a tenth of a second the surer one."""
+    kept: list[Touching] = []
+    for t in sorted(touchings, key=lambda c: -c.confidence):
+        if not any({t.a, t.b} == {k.a, k.b} and abs(t.t_s - k.t_s) < 0.1 for k in kept):
+            kept.append(t)
+    return sorted(kept, key=lambda c: c.t_s)
 
 
 def _pushed(scene: Scene, starts: list[Start]) -> set[tuple[int, int]]:
@@ -167,6 +180,45 @@ def _left_with_a_neighbour(scene: Scene, start: Start, starts: list[Start]) -> b
     earliest = min(near, key=lambda s: s.t_s)
     something_hit = any(t.t_s <= start.t_s + 0.1 and t.t_s > start.t_s - 0.2 for t in scene.touchings)
     return something_hit or earliest.t_s < start.t_s
+
+
+def _through_neighbour(scene: Scene, start: Start) -> list[Touching]:
+    """A blow handed on: a ball hits a near neighbour, which hits this one and itself hardly moves."""
+    speed = float(np.hypot(*start.velocity_mm_s))
+    heading = start.velocity_mm_s / max(speed, 1e-6)
+    reach = 1.3 * scene.diameter_mm
+    for middle, path in scene.paths.items():
+        if middle == start.ball or not path.start_s < start.t_s:
+            continue
+        at = path.at(start.t_s - 0.05)
+        between = start.xy_mm - at
+        distance = float(np.hypot(*between))
+        if distance > reach or distance < 0.5 * scene.diameter_mm or float(between @ heading) < 0.75 * distance:
+            continue
+        for striker, other in scene.paths.items():
+            if striker in (start.ball, middle):
+                continue
+            for br in other.breaks:
+                late = abs(br.t_s - start.t_s)
+                if late > 0.03 + 0.7 * min(br.gap_s, 0.3) + 0.7 * min(start.hidden_s, 0.3) or not br.is_impact:
+                    continue
+                normal = at - br.xy_mm
+                apart = float(np.hypot(*normal))
+                lost = -float(br.jump_mm_s @ normal) / max(apart, 1.0)
+                if apart > reach or lost < 0.3 * speed or lost < 0.6 * br.strength_mm_s:
+                    continue
+                scene.explained |= {(start.ball, start.index), (striker, br.index)}
+                first = Touching(
+                    a=striker, b=middle, t_s=br.t_s, xy_mm=(br.xy_mm + at) / 2, normal=normal / apart,
+                    confidence=0.8, a_started=False, b_started=False,
+                )  # fmt: skip
+                second = Touching(
+                    a=middle, b=start.ball, t_s=max(br.t_s, start.t_s), xy_mm=(at + start.xy_mm) / 2,
+                    normal=between / distance, confidence=0.8, a_started=False, b_started=True,
+                )  # fmt: skip
+                # Balls that lay frozen together do not meet anew.
+                return [first] if distance < 1.04 * scene.diameter_mm else [first, second]
+    return []
 
 
 def _unseen_contact(scene: Scene, start: Start) -> Touching | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.ndimage import median_filter
 
 from vision_referee.tracking.tracklets import Sightings
 
@@ -93,9 +94,9 @@ def noise_mm(s: Sightings) -> F64:
     p = s.xy_mm
     miss = p[3:] - wa[:, None] * p[:-3] - wb[:, None] * p[1:-2] - wc[:, None] * p[2:-1]
     miss = np.abs(miss) / np.sqrt(1 + wa**2 + wb**2 + wc**2)[:, None]
-    half = 10
-    local = np.array([np.median(miss[max(0, i - half) : i + half + 1]) for i in range(len(miss))]) / 0.6745
     whole = float(np.median(miss)) / 0.6745
+    # A running median over both coordinates of 21 neighbours.
+    local = median_filter(miss.reshape(-1), size=42, mode="nearest")[::2] / 0.6745
     local = np.maximum(np.concatenate([local[:1], local, local[-1:], local[-1:]]), 0.8 * whole)
     step = np.zeros(n)
     step[1:] = np.hypot(*np.diff(p, axis=0).T) / np.maximum(np.diff(t), 1e-3)
@@ -110,17 +111,19 @@ def without_outliers(s: Sightings) -> Sightings:
     n = len(s)
     if n < 6:
         return s
-    noise = noise_mm(s)
+    noise = np.maximum(noise_mm(s)[2:-2], 0.5)
+    index = np.arange(2, n - 2)
+    near = index[:, None] + np.array([-2, -1, 1, 2])
+    t = s.t_s[near] - s.t_s[index][:, None]
+    p = s.xy_mm[near]
+    mean_t, mean_p = t.mean(axis=1), p.mean(axis=1)
+    dt, dp = t - mean_t[:, None], p - mean_p[:, None]
+    slope = (dt[:, :, None] * dp).sum(axis=1) / (dt**2).sum(axis=1)[:, None]
+    agree = np.abs(dp - slope[:, None] * dt[:, :, None]).max(axis=(1, 2)) < 3 * noise
+    expected = mean_p - slope * mean_t[:, None]
+    off = np.hypot(*(s.xy_mm[index] - expected).T) > 6 * noise
     keep = np.ones(n, np.bool_)
-    for i in range(2, n - 2):
-        near = [i - 2, i - 1, i + 1, i + 2]
-        t = s.t_s[near] - s.t_s[i]
-        basis = np.column_stack([np.ones(4), t])
-        fit, *_ = np.linalg.lstsq(basis, s.xy_mm[near], rcond=None)
-        rest = s.xy_mm[near] - basis @ fit
-        scale = max(float(noise[i]), 0.5)
-        if float(np.abs(rest).max()) < 3 * scale and float(np.hypot(*(s.xy_mm[i] - fit[0]))) > 6 * scale and keep[i - 1]:
-            keep[i] = False
+    keep[index[agree & off]] = False
     return s if keep.all() else s.part(keep)
 
 
@@ -155,29 +158,35 @@ def _middle(p: F64) -> F64:
     return p[np.argsort(distance)[: max(len(p) // 2, 4)]]
 
 
-def split_into_legs(s: Sightings) -> list[Leg]:
-    """The cheapest legs for the sightings ``s`` (n >= 1), in time order, each sighting in one leg."""
+def split_into_legs(s: Sightings, noise: F64) -> list[Leg]:
+    """The cheapest legs for the sightings ``s`` (n >= 1) with ``noise`` (n,), in time order, each sighting in one leg."""
     n = len(s)
     if n == 0:
         return []
-    noise = noise_mm(s)
+    if _lies_still(s, noise):
+        return [fit_leg(s, noise, 0, n - 1, resting=True)]
     best = np.full(n + 1, np.inf)
     best[0] = 0.0
     came: list[tuple[int, bool]] = [(0, True)] * (n + 1)
-    w_all = 1.0 / noise**2
+    weight = 1.0 / noise**2
+    lo = 0
     for j in range(1, n + 1):
-        lo = max(0, j - _LONGEST)
-        moving, resting = _leg_costs(s.t_s[lo:j], s.xy_mm[lo:j], w_all[lo:j])
+        lo = max(lo, j - _LONGEST)
+        moving, resting = _leg_costs(s.t_s[lo:j], s.xy_mm[lo:j], weight[lo:j])
         size = np.arange(j - lo, 0, -1)
-        moving = moving + _LEG_PRICE + np.where(size < 3, 6.0, 0.0)
-        resting = resting + _REST_PRICE + np.where(size < 4, 30.0, 0.0)
-        totals_m = best[lo:j] + moving
-        totals_r = best[lo:j] + resting
+        totals_m = best[lo:j] + moving + _LEG_PRICE + np.where(size < 3, 6.0, 0.0)
+        totals_r = best[lo:j] + resting + _REST_PRICE + np.where(size < 4, 30.0, 0.0)
         im, ir = int(np.argmin(totals_m)), int(np.argmin(totals_r))
         if totals_r[ir] <= totals_m[im]:
             best[j], came[j] = totals_r[ir], (lo + ir, True)
         else:
             best[j], came[j] = totals_m[im], (lo + im, False)
+        # A start that is already dearer than the best can never be the best start of a longer leg (PELT).
+        hopeful = best[lo:j] + np.minimum(moving, resting) <= best[j]
+        if hopeful.any():
+            lo += int(np.argmax(hopeful))
+        else:
+            lo = j - 1
     cuts: list[tuple[int, int, bool]] = []
     j = n
     while j > 0:
@@ -188,27 +197,39 @@ def split_into_legs(s: Sightings) -> list[Leg]:
     return [fit_leg(s, noise, i, j, resting=r) for i, j, r in cuts]
 
 
+def _lies_still(s: Sightings, noise: F64) -> bool:
+    """Whether the ball plainly never moved: no sighting far off, no drift from quarter to quarter."""
+    n = len(s)
+    if n < 8:
+        return False
+    away = np.hypot(*(s.xy_mm - np.median(s.xy_mm, axis=0)).T)
+    error = float(np.median(noise))
+    if float(np.quantile(away, 0.95)) > max(2.0, 2.8 * error) or float(away.max()) > max(5.0, 5 * error):
+        return False
+    quarters = np.array([np.median(part, axis=0) for part in np.array_split(s.xy_mm, 4)])
+    drift = np.hypot(*(quarters - quarters.mean(axis=0)).T).max()
+    return float(drift) < max(0.8, 2.5 * error / np.sqrt(n / 4))
+
+
 def _leg_costs(t: F64, p: F64, w: F64) -> tuple[F64, F64]:
     """Costs (m,) of one rolling and one resting leg over the sightings i … end, for each start i."""
     u = (t - t[-1])[::-1]
     w = w[::-1]
     y = p[::-1] - p[-1]
-    m = len(u)
-    s0 = np.cumsum(w)
-    s1, s2 = np.cumsum(w * u), np.cumsum(w * u**2)
-    s3, s4 = np.cumsum(w * u**3), np.cumsum(w * u**4)
-    b0 = np.cumsum(w[:, None] * y, axis=0)
-    b1 = np.cumsum((w * u)[:, None] * y, axis=0)
-    b2 = np.cumsum((w * u**2)[:, None] * y, axis=0)
+    wu = w * u
+    wuu = wu * u
+    s0, s1, s2, s3, s4 = np.cumsum(np.stack([w, wu, wuu, wuu * u, wuu * u * u]), axis=1)
+    b0, b1, b2 = np.cumsum(np.stack([w[:, None] * y, wu[:, None] * y, wuu[:, None] * y]), axis=1)
     yy = np.cumsum(w * (y**2).sum(axis=1))
     resting = yy - (b0**2).sum(axis=1) / s0
-    a11 = s2 + 1.0 / _SPEED_SIGMA_MM_S**2
-    a22 = s4 + 4.0 / _ACCELERATION_SIGMA_MM_S2**2
-    a = np.empty((m, 3, 3))
-    a[:, 0, 0], a[:, 0, 1], a[:, 0, 2] = s0, s1, s2
-    a[:, 1, 0], a[:, 1, 1], a[:, 1, 2] = s1, a11, s3
-    a[:, 2, 0], a[:, 2, 1], a[:, 2, 2] = s2, s3, a22
-    b = np.stack([b0, b1, b2], axis=1)
-    x = np.linalg.solve(a, b)
-    moving = yy - (b * x).sum(axis=(1, 2))
+    # The 3 x 3 normal equations of each start, by elimination.
+    a11 = s2 + 1.0 / _SPEED_SIGMA_MM_S**2 - s1 * s1 / s0
+    a12 = s3 - s1 * s2 / s0
+    a22 = s4 + 4.0 / _ACCELERATION_SIGMA_MM_S2**2 - s2 * s2 / s0
+    c1 = b1 - (s1 / s0)[:, None] * b0
+    c2 = b2 - (s2 / s0)[:, None] * b0
+    ratio = a12 / a11
+    d2 = np.maximum(a22 - ratio * a12, 1e-18)
+    e2 = c2 - ratio[:, None] * c1
+    moving = resting - (c1**2).sum(axis=1) / a11 - (e2**2).sum(axis=1) / d2
     return np.maximum(moving, 0.0)[::-1], np.maximum(resting, 0.0)[::-1]

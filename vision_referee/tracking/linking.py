@@ -107,7 +107,7 @@ def link_cost(a: Piece, b: Piece, pieces: list[Piece], table: TableSpec, c: Link
         return float("inf")
     diameter = table.ball_diameter_mm
     away = float(np.hypot(*(start.xy_mm - end.xy_mm)))
-    fastest = max(end.speed_mm_s, start.speed_mm_s, 150.0)
+    fastest = max(end.speed_mm_s, start.speed_mm_s, 150.0, _fastest_around(end, start, pieces))
     if away > 1.3 * fastest * max(gap, 0.02) + 1.2 * diameter:
         return float("inf")
     likeness = _likeness_cost(a, b)
@@ -141,13 +141,25 @@ def link_cost(a: Piece, b: Piece, pieces: list[Piece], table: TableSpec, c: Link
             best = min(best, cost)
     if not end.resting and away <= 1.05 * end.speed_mm_s * gap + 0.5 * diameter:
         best = min(best, c.two_impacts + 3.0 * gap + 0.5 * away / diameter)
-    if end.resting and not start.resting and away <= min(1.1 * max(start.speed_mm_s + 300.0, 3000.0) * max(gap, 0.0) + 0.5 * diameter, 7 * diameter) and gap < 0.6:
+    if not start.resting and gap < 0.6 and away <= 1.1 * fastest * gap + 0.5 * diameter:
         # Set going, and met something else before it was seen again.
-        best = min(best, c.two_impacts - 2.0 + 8.0 * gap + 0.5 * away / diameter)
+        best = min(best, c.two_impacts + 6.0 * gap + 0.7 * away / diameter)
     if end.resting and start.resting:
         # It was hidden and lies a little elsewhere: touched, or moved by hand, out of sight.
         best = min(best, 10.0 + 6.0 * away / diameter)
     return best + likeness + 0.5 * max(gap, 0.0)
+
+
+def _fastest_around(end: EndState, start: EndState, pieces: list[Piece]) -> float:
+    """No ball goes faster than the fastest about it, unless the tip strikes it (mm/s)."""
+    speeds = [0.0]
+    for piece in pieces:
+        for state in (piece.start, piece.end):
+            if end.t_s - 0.3 <= state.t_s <= start.t_s + 0.1:
+                speeds.append(state.speed_mm_s)
+    if end.resting and max(speeds) < 1.5 * start.speed_mm_s + 1000.0:
+        return 9000.0
+    return max(speeds)
 
 
 def _straight_cost(end: EndState, start: EndState, diameter: float) -> float:

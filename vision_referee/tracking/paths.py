@@ -125,7 +125,26 @@ def build_path(
     """Joins a ball's sightings and explains them by legs, breaks and stops."""
     s = without_outliers(Sightings.joined(parts))
     noise = noise_mm(s)
-    legs = tidy(split_into_legs(s), s, noise, still_at_end=still_at_end)
+    legs = tidy(split_into_legs(s, noise), s, noise, still_at_end=still_at_end)
+    return path_of_legs(
+        ball=ball, label=label, known=known, alive=alive, sightings=s, noise=noise, legs=legs, braking_mm_s2=braking_mm_s2, keys=keys
+    )
+
+
+def path_of_legs(
+    *,
+    ball: int,
+    label: str,
+    known: bool,
+    alive: bool,
+    sightings: Sightings,
+    noise: F64,
+    legs: list[Leg],
+    braking_mm_s2: float,
+    keys: tuple[int, ...] = (),
+) -> BallPath:
+    """A path whose legs are known: breaks and stops are added."""
+    s = sightings
     path = BallPath(
         ball=ball, label=label, known=known, alive=alive, sightings=s, noise_mm=noise, legs=legs, keys=keys
     )

@@ -40,6 +40,7 @@ class Piece:
     alive: bool
     """Its track still runs at the window's end."""
     sightings: Sightings
+    noise_mm: F64
     legs: list[Leg]
     start: EndState
     end: EndState
@@ -63,17 +64,28 @@ class Piece:
 
 def as_piece(tracklet: Tracklet, *, alive: bool, resting: bool, settle_mm_s: float) -> Piece:
     """Legs and ends of a tracklet; ``resting``: the tracker calls it still at its end. An end slower than ``settle_mm_s`` (or than its own error) counts as resting."""
-    sightings = without_outliers(tracklet.sightings())
-    legs = tidy(split_into_legs(sightings), sightings, noise_mm(sightings), still_at_end=resting)
+    sightings = without_outliers(_without_late_chance(tracklet.sightings()))
+    noise = noise_mm(sightings)
+    legs = tidy(split_into_legs(sightings, noise), sightings, noise, still_at_end=resting)
     first, last = legs[0], legs[-1]
     return Piece(
         tracklet=tracklet,
         alive=alive,
         sightings=sightings,
+        noise_mm=noise,
         legs=legs,
         start=_end_state(first, first.t0_s, settle_mm_s),
         end=_end_state(last, last.t1_s, settle_mm_s),
     )
+
+
+def _without_late_chance(s: Sightings) -> Sightings:
+    """A ball gone from its place leaves a gate open in which a false detection or another ball may chance to lie: one or
+    two sightings long after all others are not it."""
+    gaps = np.flatnonzero(np.diff(s.t_s) > 0.25)
+    if len(gaps) and len(s) - (gaps[-1] + 1) < 4 and gaps[-1] >= 3:
+        return s.part(slice(0, int(gaps[-1]) + 1))
+    return s
 
 
 def _end_state(leg: Leg, t_s: float, settle_mm_s: float) -> EndState:

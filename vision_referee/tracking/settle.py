@@ -69,8 +69,8 @@ def _absorbed(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
             if legs[i].resting and 0 <= j < len(legs) and not legs[j].resting:
                 leg = legs[j]
                 error = float(np.median(noise[leg.first : leg.last + 1]))
-                far = float(np.hypot(*(s.xy_mm[leg.first : leg.last + 1] - legs[i].coef[0]).T).max())
-                if far < max(2.5, 3.2 * error):
+                away = np.hypot(*(s.xy_mm[leg.first : leg.last + 1] - legs[i].coef[0]).T)
+                if float(np.quantile(away, 0.8)) < max(2.5, 3.0 * error) and float(away.max()) < max(8.0, 6 * error):
                     a, b = min(i, j), max(i, j)
                     joined = fit_leg(s, noise, legs[a].first, legs[b].last, resting=True)
                     legs = [*legs[:a], joined, *legs[b + 1 :]]
@@ -120,7 +120,7 @@ def _without_excursions(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
             back = float(np.hypot(*(after.coef[0] - leg.coef[0])))
             between = s.xy_mm[leg.last + 1 : after.first]
             far = float(np.hypot(*(between - leg.coef[0]).T).max())
-            if back < max(2.0, 2.5 * error) and far < max(8.0, 5 * error):
+            if back < max(2.0, 2.5 * error) and far < max(10.0, 6.5 * error):
                 joined = fit_leg(s, noise, leg.first, after.last, resting=True)
                 legs = [*legs[:i], joined, *legs[following + 1 :]]
                 rests = [k for k, other in enumerate(legs) if other.resting]
@@ -142,7 +142,7 @@ def _short_ends(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
         lo, hi = extra[0].first, extra[-1].last
         error = float(np.median(noise[lo : hi + 1]))
         far = float(np.hypot(*(s.xy_mm[lo : hi + 1] - legs[rest].coef[0]).T).max())
-        if far < max(4.0, 4.5 * error) and hi - lo < 12:
+        if far < max(10.0, 6.5 * error) and hi - lo < 12:
             first, last = min(lo, legs[rest].first), max(hi, legs[rest].last)
             joined = fit_leg(s, noise, first, last, resting=True)
             legs = [joined, *legs[rest + 1 :]] if at_start else [*legs[:rest], joined]

@@ -11,7 +11,7 @@ from vision_referee.domain.table import TableSpec
 from vision_referee.tracking.identity import Ball, BallBook
 from vision_referee.tracking.linking import linked
 from vision_referee.tracking.mouths import nearest_mouth, outside_mm
-from vision_referee.tracking.paths import BallPath, build_path
+from vision_referee.tracking.paths import BallPath, build_path, path_of_legs
 from vision_referee.tracking.pieces import Piece, as_piece
 from vision_referee.tracking.tracker import Pooled, Tracker
 from vision_referee.tracking.tracklets import Mode, Sightings, Tracklet
@@ -56,16 +56,18 @@ def solve_window(tracker: Tracker, book: BallBook, table: TableSpec, *, start_s:
             solved.appeared.add(ball.id)
         sightings = [p.sightings for p in parts]
         sightings += _strays_between(parts, tracker.stray, table)
-        path = build_path(
-            ball=ball.id,
-            label=ball.label,
-            known=known,
-            alive=parts[-1].alive,
-            parts=sightings,
-            braking_mm_s2=braking_mm_s2,
-            keys=tuple(p.tracklet.key for p in parts),
-            still_at_end=parts[-1].tracklet.key in resting,
-        )
+        keys = tuple(p.tracklet.key for p in parts)
+        if len(sightings) == 1:
+            one = parts[0]
+            path = path_of_legs(
+                ball=ball.id, label=ball.label, known=known, alive=one.alive, sightings=one.sightings,
+                noise=one.noise_mm, legs=one.legs, braking_mm_s2=braking_mm_s2, keys=keys,
+            )  # fmt: skip
+        else:
+            path = build_path(
+                ball=ball.id, label=ball.label, known=known, alive=parts[-1].alive, parts=sightings,
+                braking_mm_s2=braking_mm_s2, keys=keys, still_at_end=parts[-1].tracklet.key in resting,
+            )  # fmt: skip
         solved.paths[ball.id] = path
         for part in parts:
             ball.absorb(part.tracklet)
