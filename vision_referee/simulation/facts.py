@@ -4,7 +4,8 @@ Physics knows more than anyone could see: a thousand micro-impacts in a rack, sh
 
 - `contact`: two balls that were apart touch, and one changes its speed by 5 mm/s or more. Balls that were frozen
   together when the stroke began do not touch anew, except the struck ball's neighbours.
-- `cushion`: a nose, or a jaw's tip met by a ball whose centre is still in front of the pocket's mouth.
+- `cushion`: a nose, or a jaw's tip met by a ball whose centre is still in front of the pocket's mouth; of a rattle
+  only the first, and none where the ball falls within 0.6 s (then it met the pocket, not a cushion).
 - `pocketed`: the centre passes the lip, where its support ends (24 mm behind the mouth's line on a pyramid table).
 - `pocket_rebound`: the centre passed the mouth's line and came out again; at its deepest.
 - `stopped`: the ball is still, spin included, for 50 ms or more, having moved 1 mm or more.
@@ -26,6 +27,7 @@ from vision_referee.domain.events import (
     CushionHit,
     Event,
     Hanging,
+    Pocketed,
     PocketRebound,
     Rest,
     Stopped,
@@ -41,7 +43,8 @@ F64 = npt.NDArray[np.float64]
 
 LEAST_CHANGE_MM_S = 5.0
 SAME_CONTACT_S = 0.04
-FROZEN_MM = 0.5
+FROZEN_MM = 1.0
+RATTLE_S = 0.6
 LEAST_STOP_S = 0.05
 LEAST_MOVE_MM = 1.0
 _SAMPLE_S = 0.002
@@ -146,6 +149,8 @@ def _were_apart(world: World, impact: Impact, since_s: float) -> bool:
 def _cushions(world: World) -> list[Event]:
     events: list[Event] = []
     last: dict[tuple[str, Cushion], float] = {}
+    rattled: dict[tuple[str, PocketName], float] = {}
+    falls = [(f.ball, f.pocket, f.t) for f in world.facts if isinstance(f, Pocketed)]
     for impact in world.impacts:
         x, y = (float(v) for v in impact.xy_mm[0])
         if impact.kind == "nose":
@@ -154,6 +159,13 @@ def _cushions(world: World) -> list[Event]:
             name, letter = impact.what.rsplit(":", 1)
             pocket = world.table.pocket(PocketName(name))
             if depth_and_side_mm(pocket, x, y)[0] > 0:
+                continue
+            visit = (impact.balls[0], pocket.name)
+            before = rattled.get(visit, -math.inf)
+            rattled[visit] = impact.t_s
+            if impact.t_s - before < RATTLE_S:
+                continue
+            if any((b, p) == visit and 0 <= t - impact.t_s < RATTLE_S for b, p, t in falls):
                 continue
             cushion = jaw_cushions(pocket.name)[0 if letter == "a" else 1]
         else:

@@ -95,14 +95,17 @@ class Carried(_AlwaysMoving):
     place: Place
     radius_mm: float
     rolling: bool = False
+    eased: bool = True
+    """Slow at each point (a hand), or at an even pace between them (a thrown ball)."""
 
     def at(self, t_s: float) -> Motion:
         k = int(np.clip(np.searchsorted(self.times_s, t_s, side="right") - 1, 0, len(self.times_s) - 2))
         span = float(self.times_s[k + 1] - self.times_s[k])
         u = float(np.clip((t_s - self.times_s[k]) / span, 0.0, 1.0))
         leg = self.points_mm[k + 1] - self.points_mm[k]
-        position = self.points_mm[k] + leg * (u * u * (3 - 2 * u))
-        velocity = leg * (6 * u * (1 - u) / span)
+        share, rate = (u * u * (3 - 2 * u), 6 * u * (1 - u)) if self.eased else (u, 1.0)
+        position = self.points_mm[k] + leg * share
+        velocity = leg * (rate / span)
         spin = np.zeros(3)
         if self.rolling:
             spin = np.array([-velocity[1], velocity[0], 0.0]) / self.radius_mm

@@ -39,14 +39,6 @@ class Watch:
     planned: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stroke:
-    """A strike's time and, once known, when all balls were still again."""
-
-    t_s: float
-    ball: str
-
-
 class World:
     """Balls, the physics that moves them, and the record of it."""
 
@@ -66,6 +58,8 @@ class World:
         self._count = itertools.count()
         self._watches: list[Watch] = []
         self._bounces: dict[str, float] = {}
+        self._open_stroke = False
+        self._holds = 0
 
     # --- balls ---
 
@@ -107,6 +101,7 @@ class World:
         x, y = (float(v) for v in now.position_mm[:2])
         vx, vy = (float(v) for v in struck.velocity_mm_s[:2])
         self.facts.append(Strike(t=self.t_s, ball=label, x=x, y=y, vx=vx, vy=vy, player=player))
+        self._open_stroke = True
         self.set_motions({label: struck})
 
     def set_motions(self, changed: dict[str, Motion]) -> None:
@@ -124,9 +119,17 @@ class World:
         """A ball comes (back) onto the bed with a motion."""
         self.set_motions({label: motion})
 
-    def at(self, t_s: float, do: Callable[[], None]) -> None:
-        """Do something when the clock comes there."""
-        heapq.heappush(self._agenda, (max(t_s, self.t_s), next(self._count), do))
+    def at(self, t_s: float, do: Callable[[], None], *, holds: bool = False) -> None:
+        """Do something when the clock comes there; ``holds``: the stroke cannot be over before it."""
+        act = do
+        if holds:
+            self._holds += 1
+
+            def act() -> None:
+                self._holds -= 1
+                do()
+
+        heapq.heappush(self._agenda, (max(t_s, self.t_s), next(self._count), act))
 
     def watch(self, watch: Watch) -> None:
         """Do something when, or shortly before, an impact happens."""
@@ -165,35 +168,44 @@ class World:
         while True:
             impact_s = self._pending[0].t_s if self._pending else math.inf
             act_s = self._agenda[0][0] if self._agenda else math.inf
-            at_s = min(impact_s, act_s)
+            rest_s = self._rest_s()
+            at_s = min(impact_s, act_s, rest_s)
             if at_s > until_s:
                 break
             self.t_s = max(self.t_s, at_s)
-            if act_s <= impact_s:
+            if act_s <= min(impact_s, rest_s):
                 _, _, do = heapq.heappop(self._agenda)
                 do()
-            else:
+            elif impact_s <= rest_s:
                 self._happen(self._pending.pop(0))
+            else:
+                self._open_stroke = False
+                self.rest_times_s.append(self.t_s)
         self.t_s = max(self.t_s, until_s)
 
-    def run_to_rest(self) -> float:
-        """Let time pass until all balls on the bed are still and nothing is planned; gives that time."""
+    def run_to_stroke_end(self) -> float:
+        """Let time pass until the stroke is over (all balls still); gives that time."""
         began = self.t_s
-        while self.moving() or self._agenda:
-            ahead = [self._roll.t1_s] if self._roll is not None and self.moving() else []
-            ahead += [self._agenda[0][0]] if self._agenda else []
-            self.advance(max(min(ahead), self.t_s))
+        while self._open_stroke:
+            ahead = [self._roll.t1_s if self._roll is not None else self.t_s, self._rest_s()]
+            ahead += [self._agenda[0][0]] if self._agenda and self._holds else []
+            self.advance(max(min(t for t in ahead if t >= self.t_s), self.t_s))
             if self.t_s - began > _REST_LIMIT_S:
                 raise InputError(f"a stroke that began at {began:.1f} s did not come to rest within a minute")
         return self.t_s
 
-    def run_to_stroke_end(self) -> float:
-        """Let time pass until the balls that physics moves are still; marks the end of the stroke."""
+    def run_to_still(self) -> float:
+        """Let time pass until nothing that physics moves moves, stroke or not."""
         while self.moving():
             assert self._roll is not None
             self.advance(self._roll.t1_s)
-        self.rest_times_s.append(self.t_s)
         return self.t_s
+
+    def _rest_s(self) -> float:
+        """When the open stroke will be over, as far as is known."""
+        if not self._open_stroke or self._holds or self._roll is None:
+            return math.inf
+        return max(self._roll.t1_s, self.t_s)
 
     # --- inside ---
 
@@ -270,6 +282,7 @@ class World:
         self.at(
             back_s,
             lambda: self.put_in_motion(label, Motion(position_mm=home, velocity_mm_s=velocity, spin_rad_s=spin)),
+            holds=True,
         )
 
 
