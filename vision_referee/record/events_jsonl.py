@@ -33,9 +33,13 @@ from vision_referee.domain.table import Cushion, Line, PocketName
 def _real_number(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("must be a number")
-    if not math.isfinite(value):
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
         raise ValueError("must be finite")
-    return float(value)
+    return number
 
 
 def _known_label(value: str) -> str:
@@ -45,6 +49,7 @@ def _known_label(value: str) -> str:
 
 
 Number = Annotated[float, BeforeValidator(_real_number)]
+Frame = Annotated[int, BeforeValidator(lambda value: round(_real_number(value)))]
 Time = Annotated[Number, Field(ge=0)]
 Ball = Annotated[str, AfterValidator(_known_label)]
 Name = Annotated[str, StringConstraints(min_length=1)]
@@ -83,7 +88,7 @@ class _Event(_Line):
     t: Time
     confidence: Annotated[Number, Field(ge=0, le=1)] = 1.0
     source: Source | None = None
-    frame: WholeNumber | None = None
+    frame: Frame | None = None
     id: WholeNumber | None = None
 
 

@@ -172,7 +172,8 @@ class Between:
     def _rest(self, event: Rest) -> None:
         state = self.state
         places = {ball.ball: (ball.x, ball.y) for ball in event.balls}
-        if state.phase is Phase.BEFORE and not state.reracked:
+        lag_balls = state.lag_seen and len(places) <= 2
+        if state.phase is Phase.BEFORE and not lag_balls:
             # A file that begins in the middle of a game: the balls lie as listed.
             objects = frozenset(ball for ball in places if ball != CUE)
             self.state = replace(
@@ -331,7 +332,7 @@ class Between:
 
     def _hangs(self, event: Hanging) -> None:
         state = self.state
-        since = state.hanging[event.ball].since_s if event.ball in state.hanging else min(event.t, state.rest_s)
+        since = state.hanging[event.ball].since_s if event.ball in state.hanging else state.rest_s
         hung = OnLip(pocket=event.pocket, x=event.x, y=event.y, since_s=since)
         self.state = replace(state, hanging=dict(state.hanging) | {event.ball: hung})
 

@@ -64,5 +64,4 @@ class Draft:
             self.cue_ball,
             self.choice,
             self.winner,
-            self.notes,
         )

@@ -105,7 +105,7 @@ def new_game(game: Game, state: GameState, numbers: Mapping[str, int], unsure: f
         shelves={name: () for name in state.players}, debts=zero, places={}, balls_known=False, hanging={},
         full_rack=frozenset(), numbers=numbers, unsure_numbers=unsure, removals=(), picked_up={},
         barred=None, in_motion=False, strokes=0, game=state.game if first else state.game + 1, breaker=None,
-        starter=None, last_striker=None, last_violated=False, lag_wanted=False, choice_open=False, reracked=False,
+        starter=None, last_striker=None, last_violated=False, lag_wanted=False, lag_seen=False, choice_open=False, reracked=False,
         break_again=False, respotted=None,
         lag_missing=state.starter is None and deciding_game(game, state),
     )  # fmt: skip

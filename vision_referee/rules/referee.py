@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -46,14 +46,20 @@ class _Fold:
     confirmed: frozenset[int]
     turn: Turn
     rulings: list[Ruling] = field(default_factory=list)
-
-    def step(self, event: Event) -> None:
+    def step(self, event: Event) -> bool:
+        """Take an event in; whether it began a new turn."""
         if self.turn.takes(event):
-            return
+            return False
         assert isinstance(event, Strike)
         outcome = self.turn.judged(self.game, self.scribe, self.numbers, self.confirmed, event)
         self.rulings += outcome.rulings
         self.turn = Turn(before=outcome.state, rack=outcome.rack, prelude=outcome.carried, strikes=[event])
+        return True
+
+    def begin_turn_again(self) -> None:
+        """Forget what came after the strike that began the turn that goes on."""
+        turn = self.turn
+        self.turn = Turn(before=turn.before, rack=turn.rack, prelude=turn.prelude, strikes=turn.strikes[:1])
 
     def now(self, *, to_the_end: bool) -> list[Ruling]:
         """All rulings; of a stroke that still goes on only ``to_the_end`` of the events."""
@@ -86,10 +92,12 @@ class Referee:
         self._order: list[tuple[float, int]] = []
         self._events: dict[int, Event] = {}
         self._ids: set[int] = set()
+        self._next_id = 1
         self._given: dict[int, Ruling] = {}
         self._scribe = Scribe()
         self._fold: _Fold | None = None
         self._folded = 0
+        self._turn_from = 0
         self._ended = False
 
     @property
@@ -127,17 +135,23 @@ class Referee:
         arrival = len(self._events)
         self._events[arrival] = event
         key = (event.t, arrival)
-        late = bool(self._order) and key < self._order[-1]
         insort(self._order, key)
-        if late or isinstance(event, _Corrections):
+        place = bisect_left(self._order, key)
+        if isinstance(event, _Corrections) or place < self._turn_from:
             self._fold = None  # fold all of it again
+        elif place < self._folded and self._fold is not None:
+            self._fold.begin_turn_again()  # it came late, but into the turn that goes on
+            self._folded = self._turn_from
+        if isinstance(event, Racked) and self._fold is not None:
+            self._fold.numbers = self._numbers(self.game)  # a new game's balls bear their own
         self._ended = False
 
     def _with_own_id(self, event: Event) -> Event:
         if event.id is None or event.id in self._ids:
-            event = replace(event, id=max(self._ids, default=0) + 1)
+            event = replace(event, id=self._next_id)
         assert event.id is not None
         self._ids.add(event.id)
+        self._next_id = max(self._next_id, event.id + 1)
         return event
 
     def _ruling_id(self, given: int | str) -> int:
@@ -160,13 +174,14 @@ class Referee:
             self._begin(self.game)
         assert self._fold is not None
         dropped, confirmed = self._retracted_and_confirmed()
-        for _, arrival in self._order[self._folded :]:
-            event = self._events[arrival]
+        for index in range(self._folded, len(self._order)):
+            event = self._events[self._order[index][1]]
             if event.id in dropped or isinstance(event, _Corrections):
                 continue
             if event.id in confirmed:
                 event = replace(event, confidence=1.0)
-            self._fold.step(event)
+            if self._fold.step(event):
+                self._turn_from = index + 1
         self._folded = len(self._order)
 
     def _begin(self, game: Game) -> None:
@@ -178,7 +193,7 @@ class Referee:
         self._fold = _Fold(
             game=game, scribe=self._scribe, numbers=numbers, confirmed=confirmed, turn=Turn(before=state)
         )
-        self._folded = 0
+        self._folded = self._turn_from = 0
 
     def _in_order(self) -> list[Event]:
         return [self._events[arrival] for _, arrival in self._order]

@@ -191,8 +191,6 @@ def parse_setting(rules: str, key: str, value: Any) -> Any:
     if setting is None or rules not in setting.rule_sets:
         known = ", ".join(s.key for s in settings_of(rules)) or "none"
         raise InputError(f"{key}: no such setting of the rule set {rules}; its settings are {known}")
-    if key == "who_starts" and value in ("winner", "alternate"):
-        raise InputError(f"{key}: must be a player's name; for the games after the first use next_break={value}")
     try:
         return setting.parse(value)
     except ValueError as error:
@@ -201,7 +199,12 @@ def parse_setting(rules: str, key: str, value: Any) -> Any:
 
 def build_settings(rules: str, values: Mapping[str, Any]) -> RuleSettings:
     """Settings from keys and values (texts of ``--set``, or TOML values). Raises InputError."""
-    return RuleSettings(**{key: parse_setting(rules, key, value) for key, value in values.items()})
+    parsed = {key: parse_setting(rules, key, value) for key, value in values.items()}
+    if parsed.get("who_starts") in ("winner", "alternate"):
+        # Said of the games after the first.
+        parsed.setdefault("next_break", parsed.pop("who_starts"))
+        parsed.pop("who_starts", None)
+    return RuleSettings(**parsed)
 
 
 def split_set(texts: list[str]) -> dict[str, str]:

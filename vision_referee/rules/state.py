@@ -100,6 +100,8 @@ class GameState:
     """Who starts the next game by lag or by an official's word."""
     last_winner: str | None = None
     lag_wanted: bool = False
+    lag_seen: bool = False
+    """A lag was played and its game has not begun."""
     lag_missing: bool = False
     """The lag before the deciding game was not seen (G-3)."""
     choice_open: bool = False

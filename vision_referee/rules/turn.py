@@ -115,7 +115,7 @@ class Turn:
         draft = replace(draft, cue_ball=CueBallState.IN_HAND_HOUSE)
         concluded, ruling = conclude(game, state, draft, ruling_id, scribe.fix_of(ruling_id))
         rulings.append(ruling)
-        return after_lag(replace(state, score=concluded.score), ruling.winner)
+        return after_lag(replace(state, score=concluded.score, lag_seen=True), ruling.winner)
 
     def _ready_for_stroke(self, state: GameState) -> GameState:
         """The calls that were made while the last stroke still ran are this stroke's."""
@@ -128,7 +128,11 @@ class Turn:
             state = replace(state, places=dict(state.places) | barely)
         if state.lag_wanted:
             state = replace(state, lag_wanted=False, lag_missing=True)
-        return state
+        # A rack that was ordered and has not been seen is taken for set.
+        broken_again = state.break_again and state.reracked
+        return replace(
+            state, reracked=False, break_again=False, phase=Phase.BREAK if broken_again else state.phase
+        )
 
     def _stroke(
         self, own: list[Event], next_strike: Strike | None, confirmed: frozenset[int],
