@@ -15,6 +15,8 @@ from vision_referee.video.frames import Frame
 
 _DECODE_ERRORS_TOLERATED = 500
 """Broken packets skipped before the rest of a file is given up: enough for a damaged stretch, not for garbage."""
+_LOST_TOLERATED = 20
+"""Failed attempts to read on, one after another, before a damaged file is taken to end there."""
 _CLOCK_RESTART_S = 1.0
 """A clock that falls back by more than this has been started again (files joined end to end), not merely jittered."""
 
@@ -146,17 +148,24 @@ def _reason(error: BaseException) -> str:
 
 
 def _decoded(container: Any, stream: Any) -> Iterator[Any]:
-    """Decoded pictures; None for each packet that could not be decoded."""
+    """Decoded pictures; None for each packet that could not be read or decoded."""
     packets = container.demux(stream)
+    lost = 0
     while True:
         try:
             packet = next(packets)
+            lost = 0
         except StopIteration:
             return
-        except (av.FFmpegError, OSError):
-            # The demuxer lost the thread (a truncated file): what has been decoded stands.
+        except (av.FFmpegError, OSError, IndexError):
+            # Damage. (IndexError: garbage that looks like the header of a further stream.) Reading goes on behind it;
+            # where the demuxer cannot find its thread again, what has been decoded stands.
             yield None
-            return
+            lost += 1
+            if lost > _LOST_TOLERATED:
+                return
+            packets = container.demux(stream)
+            continue
         try:
             pictures = packet.decode()
         except (av.FFmpegError, OSError):
