@@ -40,7 +40,7 @@ def conclude(
     if end.respot:
         draft, shelves, respotted = _respotted(game, state, draft, shelves)
         lag_wanted = True
-    after = _state_after(state, draft, score, shelves, debts, end)
+    after = _state_after(game, state, draft, score, shelves, debts, end)
     after = replace(after, lag_wanted=lag_wanted, respotted=respotted)
     doubts = draft.doubts + (("tied",) if end.tied else ())
     following = None
@@ -208,7 +208,7 @@ def _respotted(
 
 
 def _state_after(
-    state: GameState, draft: Draft, score: Mapping[str, int], shelves: Mapping[str, tuple[str, ...]],
+    game: Game, state: GameState, draft: Draft, score: Mapping[str, int], shelves: Mapping[str, tuple[str, ...]],
     debts: Mapping[str, int], end: _End,
 ) -> GameState:  # fmt: skip
     after = replace(
@@ -216,16 +216,18 @@ def _state_after(
         hanging=dict(draft.hanging), removals=state.removals + draft.removals, cue_ball=draft.cue_ball,
         turn=draft.next_player or state.turn, barred=draft.barred,
     )  # fmt: skip
-    return game_over(after, end.winner) if end.over else after
+    return _game_over(game, after, end.winner) if end.over else after
 
 
-def game_over(state: GameState, winner: str | None) -> GameState:
+def _game_over(game: Game, state: GameState, winner: str | None) -> GameState:
     """The game is won, or drawn where nobody has won it; perhaps the match is won with it."""
     wins = {name: state.wins.get(name, 0) for name in state.players}
     if winner is not None:
         wins[winner] = wins.get(winner, 0) + 1
+    needed, games = game.settings.wins_needed, game.settings.games
+    match_over = bool(needed and max(wins.values()) >= needed) or bool(games and state.game >= games)
     return replace(
-        state, phase=Phase.OVER, wins=wins, last_winner=winner, removals=(), lag_wanted=False, starter=None,
+        state, phase=Phase.OVER, wins=wins, match_over=match_over, last_winner=winner, removals=(), lag_wanted=False, starter=None,
         choice_open=False, reracked=False, break_again=False,
     )  # fmt: skip
 
