@@ -17,6 +17,7 @@ from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Event, Pocketed, Racked, Rest
 from vision_referee.domain.rulings import CueBallState, FoulCode, Ruling, RulingKind
 from vision_referee.domain.table import PocketName
+from vision_referee.record.events_jsonl import event_from_json
 from vision_referee.record.match_folder import RESTORE
 from vision_referee.record.match_info import RUNNING
 from vision_referee.review.diagram import moving_svg
@@ -30,10 +31,11 @@ from vision_referee.review.server.pulse import Pulse
 from vision_referee.review.server.requests import OFFICIAL_FIELDS, default_time_s, requested_events
 from vision_referee.review.server.security import FORM_FIELD, form_is_ours, form_token, keep_form_token
 from vision_referee.review.server.shelf import Shelf
+from vision_referee.review.server.store import Change
 from vision_referee.review.server.timeline import timeline
 from vision_referee.review.server.visitor import THEMES, Visitor, keep_preferences, visitor
 from vision_referee.review.stroke_view import numbers_learned, stroke_view
-from vision_referee.review.wording import LANGUAGES
+from vision_referee.review.wording import LANGUAGES, Wording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +142,7 @@ def match_page(request: Request, match: Match, kind: str = "", player: str = "",
         penalty=lambda r: penalty_words(r.penalty, person.words),
         title_of=lambda r: kind_and_player(r, person.words),
         changes=list(reversed(match.changes())),
+        told=lambda change: change_words(change, person.words),
         running=info.status == RUNNING,
         said=_said(request, person),
         problem=None,
@@ -261,10 +264,16 @@ def _ruling_page(
         times={kind: round(default_time_s(kind, ruling), 2) for kind in OFFICIAL_FIELDS},
         speeds=SPEEDS,
         changes=list(reversed(changes)),
+        told=lambda change: change_words(change, words),
         last_change=next((c for c in reversed(changes) if c.in_force), None),
         said=_said(request, person),
         problem=problem,
     )
+
+
+def change_words(change: Change, words: Wording) -> str:
+    """What a change entered, event by event."""
+    return "; ".join(event_words(event_from_json(e), words) for e in change.events)
 
 
 def _about(event: Event, ruling: Ruling, events: Sequence[Event]) -> bool:

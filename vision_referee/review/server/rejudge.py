@@ -8,6 +8,7 @@ from typing import Any
 from vision_referee.domain.events import Event
 from vision_referee.domain.rulings import Ruling
 from vision_referee.record.match_info import MatchInfo
+from vision_referee.record.phrases import with_text
 from vision_referee.rules.referee import Referee
 from vision_referee.rules.settings import build_settings
 
@@ -28,7 +29,7 @@ def rejudge(info: MatchInfo, seen: Sequence[Event], said: Sequence[Event]) -> li
     for event in said:
         referee.add(event)
     referee.flush()
-    return referee.rulings
+    return [with_text(ruling, info.rules, info.players, info.table) for ruling in referee.rulings]
 
 
 def _given(settings: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
   const name = event.code === "Space" ? "Space" : event.key;
   if (name === "Space" && event.target.closest("button, a, summary, video")) return;
-  if (name.startsWith("Arrow") && event.target.closest("video, .scroll")) return;
+  if (name.startsWith("Arrow") && event.target.matches(".scroll")) return;
   const element = document.querySelector(`[data-key="${CSS.escape(name)}"]`);
   if (!element || element.closest("[hidden]")) return;
   event.preventDefault();

@@ -3,6 +3,7 @@ const video = document.getElementById("clip");
 const figure = document.getElementById("diagram");
 const clock = document.getElementById("clock");
 const transport = document.querySelector(".transport");
+const position = document.getElementById("position");
 const SVG = "http://www.w3.org/2000/svg";
 
 let motion = null;
@@ -36,6 +37,7 @@ function draw() {
   for (const mark of figure.querySelectorAll(".mark")) {
     mark.style.opacity = Number(mark.dataset.t) <= t + 0.02 ? 1 : 0.25;
   }
+  if (video.duration && document.activeElement !== position) position.value = (1000 * video.currentTime) / video.duration;
   const minutes = Math.floor(t / 60);
   clock.textContent = `${minutes}:${(t - 60 * minutes).toFixed(2).padStart(5, "0")}`;
 }
@@ -97,6 +99,12 @@ addEventListener("click", (event) => {
   }
 });
 
+position.addEventListener("input", () => {
+  video.pause();
+  video.currentTime = (video.duration * position.value) / 1000;
+});
+video.addEventListener("click", () => motion && actions.play());
+
 const play = transport.querySelector('[data-do="play"]');
 const words = { play: play.textContent, pause: play.dataset.pause };
 video.addEventListener("play", () => (play.textContent = words.pause));
@@ -119,7 +127,9 @@ video.addEventListener("error", async () => {
 const answer = await fetch(figure.dataset.motion);
 if (answer.ok) {
   motion = await answer.json();
-  transport.hidden = false;
+  // Our own controls do all that the browser's do, and never lie over the picture.
+  video.controls = false;
+  transport.hidden = position.hidden = false;
   for (const button of document.querySelectorAll('[data-do="now"]')) button.hidden = false;
   draw();
 }
