@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 from dataclasses import dataclass
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -102,19 +104,11 @@ def _number_decal(number: int, look: BallLook, *, disc: Bgr | None, printed: Bgr
     ink = np.zeros((size, size), np.uint8)
     if look.ring:
         cv2.circle(ink, centre, int(size * 0.45), 255, int(size * 0.045))
-    text = str(number)
-    font = _FONTS[look.font % len(_FONTS)]
-    thickness = int(size * (0.045 if look.font == 4 else 0.06))
-    (w, h), _ = cv2.getTextSize(text, font, 10.0, thickness)
     room = size * (0.62 if look.ring or disc is not None else 0.8)
-    font_scale = 10.0 * min(room / w, room * 0.85 / h)
-    thickness = max(6, int(thickness * (1.2 if len(text) == 1 else 0.9)))
-    (w, h), _ = cv2.getTextSize(text, font, font_scale, thickness)
-    origin = (centre[0] - w // 2, centre[1] + h // 2)
-    cv2.putText(ink, text, origin, font, font_scale, 255, thickness, cv2.LINE_AA)
+    bottom, half = _write(ink, str(number), look.font, room)
     if look.underline and number in (6, 9):
-        y = centre[1] + h // 2 + int(size * 0.07)
-        cv2.line(ink, (centre[0] - w // 2, y), (centre[0] + w // 2, y), 255, int(size * 0.05))
+        y = min(bottom + int(size * 0.07), size - int(size * 0.04))
+        cv2.line(ink, (centre[0] - half, y), (centre[0] + half, y), 255, int(size * 0.05))
     ink_alpha = cv2.resize(ink, (DECAL_PX, DECAL_PX), interpolation=cv2.INTER_AREA).astype(np.float32) / 255
     decal = np.zeros((DECAL_PX, DECAL_PX, 4), np.float32)
     decal[..., :3] = linear(printed)
@@ -124,6 +118,46 @@ def _number_decal(number: int, look: BallLook, *, disc: Bgr | None, printed: Bgr
         decal[..., :3] = linear(disc) * (1 - ink_alpha[..., None]) + linear(printed) * ink_alpha[..., None]
         decal[..., 3] = np.maximum(plate, ink_alpha)
     return decal
+
+
+def _write(ink: npt.NDArray[np.uint8], text: str, font: int, room: float) -> tuple[int, int]:
+    """Write a number in the middle of ``ink`` within ``room`` pixels; returns its foot's y and half its width."""
+    size = len(ink)
+    faces = _font_files()
+    if font >= len(_FONTS) and faces:
+        from PIL import Image, ImageDraw, ImageFont
+
+        face = faces[(font - len(_FONTS)) % len(faces)]
+        big = ImageFont.truetype(face, 200)
+        left, top, right, foot = big.getbbox(text)
+        points = int(200 * min(room / (right - left), room * 0.85 / (foot - top)))
+        letters = ImageFont.truetype(face, points)
+        left, top, right, foot = letters.getbbox(text)
+        picture = Image.fromarray(ink)
+        x, y = size / 2 - (left + right) / 2, size / 2 - (top + foot) / 2
+        ImageDraw.Draw(picture).text((x, y), text, fill=255, font=letters)
+        ink[:] = np.asarray(picture)
+        return int(size / 2 + (foot - top) / 2), int((right - left) / 2)
+    stroke = _FONTS[font % len(_FONTS)]
+    thickness = int(size * (0.045 if font == 4 else 0.06))
+    (w, h), _ = cv2.getTextSize(text, stroke, 10.0, thickness)
+    scale = 10.0 * min(room / w, room * 0.85 / h)
+    thickness = max(6, int(thickness * (1.2 if len(text) == 1 else 0.9)))
+    (w, h), _ = cv2.getTextSize(text, stroke, scale, thickness)
+    cv2.putText(ink, text, (size // 2 - w // 2, size // 2 + h // 2), stroke, scale, 255, thickness, cv2.LINE_AA)
+    return size // 2 + h // 2, w // 2
+
+
+@functools.lru_cache(maxsize=1)
+def _font_files() -> tuple[str, ...]:
+    """Outline fonts for printing, from matplotlib where it is installed (it comes with ultralytics)."""
+    if importlib.util.find_spec("matplotlib") is None or importlib.util.find_spec("PIL") is None:
+        return ()
+    import matplotlib
+
+    folder = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+    wanted = ("DejaVuSans-Bold", "DejaVuSerif-Bold", "DejaVuSans", "STIXGeneralBol", "DejaVuSansMono-Bold", "cmb10")
+    return tuple(str(folder / f"{name}.ttf") for name in wanted if (folder / f"{name}.ttf").is_file())
 
 
 def _disc(radius: float) -> F32:

@@ -261,7 +261,7 @@ def random_ball_look(rng: np.random.Generator, *, family: str) -> BallLook:
         ring=bool(rng.random() < 0.5),
         underline=bool(rng.random() < 0.7),
         faces=int(rng.choice([6, 6, 6, 2, 4])) if family == "pyramid" else 2,
-        font=int(rng.integers(0, 5)),
+        font=int(rng.integers(0, 11)),
         cue_style=style,
         cue_bgr=cue,
         gloss=float(rng.uniform(0.15, 1.0)),

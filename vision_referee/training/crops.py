@@ -23,11 +23,11 @@ SMALLEST_PX, LARGEST_PX = 7.0, 66.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A labelled picture on disk; ``group`` says which share of the crops it belongs to."""
+    """A labelled picture on disk."""
 
     image: Path
     boxes: F64
-    """(n, 4) x0 y0 x1 y1 in pixels of the stored picture."""
+    """(n, 4) x0 y0 x1 y1 in pixels of the stored picture, its left and upper edge at 0."""
     stretch: float = 1.0
     """Height over width by which the stored picture must be squeezed to undo its distortion."""
 
@@ -43,7 +43,8 @@ def rendered_pictures(folder: Path) -> list[Picture]:
     out = []
     for label in sorted(folder.glob("*.txt")):
         rows = _rows(label)
-        boxes = rows[rows[:, 4] >= LEAST_VISIBLE, :4] if rows.size else np.zeros((0, 4))
+        # The renderer's pixel centres lie at whole numbers; here a picture's left edge is 0.
+        boxes = rows[rows[:, 4] >= LEAST_VISIBLE, :4] + 0.5 if rows.size else np.zeros((0, 4))
         out.append(Picture(image=label.with_suffix(".jpg"), boxes=boxes))
     return out
 

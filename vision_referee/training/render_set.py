@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from vision_referee.calibration.camera import Camera
+from vision_referee.detection.outline import sphere_outline
 from vision_referee.domain.table import TableSpec
 from vision_referee.simulation.look import Look, random_look
 from vision_referee.simulation.render import Renderer
-from vision_referee.simulation.render_balls import exposure_poses
-from vision_referee.simulation.scene import BallPose, SceneFrame
+from vision_referee.simulation.scene import SceneFrame
 from vision_referee.training.people import random_occluders
 from vision_referee.training.scenes import FAMILIES, Split, random_balls, random_table, window_camera
 
@@ -31,35 +31,28 @@ FRAMES_PER_SEED = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """``pixels`` (s, s, 3) BGR; ``boxes`` (n, 5) x0 y0 x1 y1 visible; ``centres_px`` (n, 2); ``ball_px`` (n,)."""
+    """``pixels`` (s, s, 3) BGR; ``boxes`` (n, 5) x0 y0 x1 y1 visible; ``centres_px`` (n, 2) the projected centres;
+    ``ball_px`` (n,) widths; ``outlines_px`` (n, k, 2); ``moving_px`` (n,) way during the exposure."""
 
     pixels: U8
     boxes: F64
     centres_px: F64
     ball_px: F64
+    outlines_px: F64
+    moving_px: F64
 
 
-def outline_box(camera: Camera, ball: BallPose, radius_mm: float, exposure_s: float) -> F64:
-    """(4,) x0 y0 x1 y1 of a sphere's outline over the exposure."""
-    centres, _ = exposure_poses(ball, exposure_s, 2 if np.any(ball.velocity_mm_s) else 1)
-    lens = camera.position_mm
-    points = []
-    for centre in centres:
-        axis = centre - lens
-        distance = float(np.linalg.norm(axis))
-        axis = axis / distance
-        ring = radius_mm * np.sqrt(max(1 - (radius_mm / distance) ** 2, 0.01))
-        first = np.cross(axis, [0.0, 0.0, 1.0] if abs(axis[2]) < 0.9 else [1.0, 0.0, 0.0])
-        first /= np.linalg.norm(first)
-        second = np.cross(axis, first)
-        angles = np.linspace(0, 2 * np.pi, 25)[:-1]
-        near = centre - axis * radius_mm**2 / distance
-        points.append(near + ring * (np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * second))
-    px = camera.project(np.concatenate(points))
-    return np.asarray([*px.min(axis=0), *px.max(axis=0)], np.float64)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedScene:
+    """The windows of one seed with the table, camera and look they show."""
+
+    table: TableSpec
+    camera: Camera
+    look: Look
+    samples: list[Sample]
 
 
-def render_seed(seed: int, split: Split, *, window_px: int = WINDOW_PX) -> list[Sample]:
+def rendered_scene(seed: int, split: Split, *, window_px: int = WINDOW_PX) -> RenderedScene:
     """The windows of one seed: one table, camera and look; FRAMES_PER_SEED positions of balls and people."""
     rng = np.random.default_rng(split.first_seed + seed)
     family = str(rng.choice(FAMILIES, p=[0.5, 0.3, 0.2]))
@@ -74,7 +67,8 @@ def render_seed(seed: int, split: Split, *, window_px: int = WINDOW_PX) -> list[
     if ball_px < 14:  # a distant table is not also badly out of focus
         look = replace(look, defocus_px=min(look.defocus_px, 1.0))
     renderer = Renderer(camera, table, look)
-    return [_one(rng, renderer, table, look, focus, scale, window_px) for _ in range(FRAMES_PER_SEED)]
+    samples = [_one(rng, renderer, table, look, focus, scale, window_px) for _ in range(FRAMES_PER_SEED)]
+    return RenderedScene(table=table, camera=camera, look=look, samples=samples)
 
 
 def _one(
@@ -85,18 +79,22 @@ def _one(
     exposure = float(rng.choice([1 / 40, 1 / 60, 1 / 100, 1 / 200, 1 / 500]))
     frame = renderer.frame_with_truth(scene, rng, exposure_s=exposure)
     camera, radius = renderer.camera, table.ball_radius_mm
-    boxes = np.array([outline_box(camera, ball, radius, exposure) for ball in balls]).reshape(-1, 4)
-    centres = camera.project(np.array([ball.centre_mm for ball in balls]).reshape(-1, 3))
-    sizes = 2 * camera.ball_radius_px(np.array([ball.centre_mm[:2] for ball in balls]).reshape(-1, 2), radius)
+    places = np.array([ball.centre_mm for ball in balls]).reshape(-1, 3)
+    half = np.array([ball.velocity_mm_s for ball in balls]).reshape(-1, 3) * exposure / 2
+    ends = np.concatenate([sphere_outline(camera, places - half, radius), sphere_outline(camera, places + half, radius)], axis=1)
+    boxes = np.hstack([ends.min(axis=1, initial=np.inf), ends.max(axis=1, initial=-np.inf)])
+    outlines = sphere_outline(camera, places, radius)
+    centres = camera.project(places)
+    sizes = 2 * camera.ball_radius_px(places[:, :2], radius)
+    moving = np.linalg.norm(camera.project(places + half) - camera.project(places - half), axis=1)
     pixels = frame.pixels
     if scale != 1.0:
         pixels = cv2.resize(pixels, (window_px, window_px), interpolation=cv2.INTER_LINEAR).astype(np.uint8)
-        boxes = (boxes + 0.5) / scale - 0.5
-        centres = (centres + 0.5) / scale - 0.5
-        sizes = sizes / scale
     return Sample(
-        pixels=pixels, boxes=np.column_stack([boxes, frame.visible]), centres_px=centres, ball_px=np.asarray(sizes, np.float64)
-    )
+        pixels=pixels, boxes=np.column_stack([(boxes + 0.5) / scale - 0.5, frame.visible]),
+        centres_px=(centres + 0.5) / scale - 0.5, ball_px=sizes / scale,
+        outlines_px=(outlines + 0.5) / scale - 0.5, moving_px=moving / scale,
+    )  # fmt: skip
 
 
 def _focus(rng: np.random.Generator, table: TableSpec) -> F64:
@@ -115,7 +113,7 @@ def write_seed(folder: Path, seed: int, split: Split) -> int:
     if all(name.with_suffix(".txt").exists() for name in names):
         return 0
     folder.mkdir(parents=True, exist_ok=True)
-    for name, sample in zip(names, render_seed(seed, split), strict=True):
+    for name, sample in zip(names, rendered_scene(seed, split).samples, strict=True):
         cv2.imwrite(str(name.with_suffix(".jpg")), sample.pixels, [cv2.IMWRITE_JPEG_QUALITY, 96])
         rows = np.column_stack([sample.boxes, sample.centres_px, sample.ball_px])
         part = name.with_suffix(".part")

@@ -1,0 +1,52 @@
+"""Which number is printed on a ball: a small classifier on its crop.
+
+Its answer is a probability over the cue ball, 1..15 and "a ball without a number". Where nothing is legible it says
+nearly the same for all: that even part is given as "cannot be told".
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vision_referee.detection.number_crops import CLASSES, UNNUMBERED, number_crops
+
+F64 = npt.NDArray[np.float64]
+U8 = npt.NDArray[np.uint8]
+
+MODEL_NAME = "number_reader"
+_BATCH = 8
+
+
+class NumberReader:
+    """Reads balls' numbers with the exported network."""
+
+    def __init__(self, model_xml: Path, *, threads: int = 2) -> None:
+        import openvino
+
+        core = openvino.Core()
+        model = core.read_model(str(model_xml))
+        options: dict[str, Any] = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"}
+        self._request = core.compile_model(model, "CPU", options).create_infer_request()
+
+    def probabilities(self, bgr: U8, centres_px: F64, radius_px: F64) -> F64:
+        """(n, 17) as in ``Detections.number_p``: cue, 1..15, cannot be told; each row sums to 1."""
+        crops = number_crops(bgr, centres_px, radius_px)
+        rows = [self._run(crops[i : i + _BATCH]) for i in range(0, len(crops), _BATCH)]
+        return honest(np.concatenate(rows)) if rows else np.zeros((0, CLASSES))
+
+    def _run(self, crops: U8) -> F64:
+        padded = np.zeros((_BATCH, *crops.shape[1:]), np.uint8)
+        padded[: len(crops)] = crops
+        self._request.infer([padded])
+        return np.asarray(self._request.get_output_tensor(0).data[: len(crops)], np.float64).copy()
+
+
+def honest(p: F64) -> F64:
+    """The network's 17 classes to ``number_p``: what is spread evenly over cue and 1..15 becomes "cannot be told"."""
+    named = p[:, :UNNUMBERED]
+    even = named.min(axis=1, keepdims=True)
+    return np.column_stack([named - even, p[:, UNNUMBERED] + UNNUMBERED * even[:, 0]])
