@@ -18,6 +18,7 @@ from vision_referee.domain.errors import InputError
 from vision_referee.domain.table import TableSpec
 from vision_referee.simulation.physics_params import PhysicsParams
 from vision_referee.simulation.pooltool_table import MM, build_table, load_pooltool
+from vision_referee.simulation.rack_burst import REACH_M, burst, cluster
 
 F64 = npt.NDArray[np.float64]
 
@@ -26,6 +27,9 @@ STATIONARY, SPINNING, SLIDING, ROLLING, POCKETED = range(5)
 _GAP_M = 2e-6
 """Balls nearer than pooltool's own spacer would never separate: they are eased apart by this much."""
 _MOST_IMPACTS = 20_000
+_MOST_BURSTS = 8
+_STANDING_M_S = 0.05
+_DRIVEN_M_S = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +136,39 @@ def roll(
     until_s: float | None = None,
 ) -> Roll:
     """Let balls run from the given motions. Raises :class:`InputError` without pooltool or for balls out of place."""
+    stretches: list[Roll] = []
+    start, t_s = dict(balls), t0_s
+    while True:
+        bursts = len(stretches) < 2 * _MOST_BURSTS
+        stretch, driven = _roll_until_burst(start, table, params, t0_s=t_s, until_s=until_s, bursts=bursts)
+        stretches.append(stretch)
+        if driven is None:
+            break
+        pushed, start = _push_together(stretch, driven, table, params)
+        stretches.append(pushed)
+        t_s = pushed.t1_s
+        if until_s is not None and t_s >= until_s:
+            break
+    whole = _joined(stretches)
+    if until_s is None:
+        return whole
+    impacts = tuple(i for i in whole.impacts if i.t_s <= until_s)
+    return Roll(t0_s=t0_s, t1_s=min(whole.t1_s, until_s), pieces=whole.pieces, impacts=impacts)
+
+
+def _roll_until_burst(
+    balls: Mapping[str, Motion],
+    table: TableSpec,
+    params: PhysicsParams,
+    *,
+    t0_s: float,
+    until_s: float | None,
+    bursts: bool,
+) -> tuple[Roll, tuple[str, str] | None]:
+    """pooltool's own course, up to where a ball is driven into a cluster (see :mod:`rack_burst`): that pair, or None."""
     pt = load_pooltool()
     from pooltool.events import EventType
+    from pooltool.evolution.event_based.simulate import _SimulationState
 
     radius = table.ball_radius_mm * MM
     ball_params = pt.BallParams(
@@ -150,12 +185,25 @@ def roll(
         made[label] = pt.Ball(id=label, state=state, params=ball_params)
     if not made:
         end = t0_s if until_s is None else until_s
-        return Roll(t0_s=t0_s, t1_s=end, pieces={}, impacts=())
+        return Roll(t0_s=t0_s, t1_s=end, pieces={}, impacts=()), None
     system = pt.System(cue=pt.Cue(cue_ball_id=next(iter(made)), V0=0.0), table=build_table(pt, table), balls=made)
     limit = None if until_s is None else until_s - t0_s
-    pt.simulate(system, engine=_engine(), inplace=True, t_final=limit, max_events=_MOST_IMPACTS)
+    simulation = _SimulationState(system, _engine(), limit, max_events=_MOST_IMPACTS)
+    simulation.init()
+    driven: tuple[str, str] | None = None
+    while not simulation.done:
+        event = simulation.step()
+        if bursts and event.event_type == EventType.BALL_BALL:
+            driven = _driven_into_cluster(event, system.balls, table)
+            if driven is not None:
+                break
+        if not simulation.done:
+            simulation.update_caches(event)
     if len(system.events) > _MOST_IMPACTS:
         raise InputError("a stroke's physics did not come to an end: do balls overlap, or lie in a cushion?")
+    if driven is not None:
+        for agent in system.events.pop().agents:
+            system.balls[agent.id].history.states[-1] = agent.initial.state
     pieces = {}
     for label, ball in system.balls.items():
         states = ball.history.states
@@ -175,11 +223,95 @@ def roll(
     impacts = [
         _impact(event, kinds[event.event_type], t0_s) for event in system.events if event.event_type in kinds
     ]  # fmt: skip
-    end = t0_s + float(system.t)
-    if until_s is not None:
-        impacts = [i for i in impacts if i.t_s <= until_s]
-        end = min(end, until_s)
-    return Roll(t0_s=t0_s, t1_s=end, pieces=pieces, impacts=tuple(impacts))
+    return Roll(t0_s=t0_s, t1_s=t0_s + float(system.t), pieces=pieces, impacts=tuple(impacts)), driven
+
+
+def _driven_into_cluster(event: Any, balls: Mapping[str, Any], table: TableSpec) -> tuple[str, str] | None:
+    """The ball that comes and the one it meets, where that one stands frozen with two or more others."""
+    before = {a.id: a.initial.state.rvw for a in event.agents}
+    (a, first), (b, second) = before.items()
+    if np.hypot(*first[1][:2]) < np.hypot(*second[1][:2]):
+        a, b, first, second = b, a, second, first
+    if np.hypot(*second[1][:2]) > _STANDING_M_S or np.hypot(*(first[1] - second[1])[:2]) < _DRIVEN_M_S:
+        return None
+    return (a, b) if len(_standing_cluster(a, b, balls, before, table)) >= 3 else None
+
+
+def _standing_cluster(
+    coming: str, met: str, balls: Mapping[str, Any], before: Mapping[str, F64], table: TableSpec
+) -> list[str]:
+    still = [
+        k for k, ball in balls.items()
+        if k != coming and ball.state.s != POCKETED
+        and np.hypot(*before.get(k, ball.state.rvw)[1][:2]) <= _STANDING_M_S
+    ]  # fmt: skip
+    places = np.array([before.get(k, balls[k].state.rvw)[0][:2] for k in still])
+    members = [still[i] for i in sorted(cluster(places, still.index(met), diameter_m=table.ball_diameter_mm * MM))]
+    margin = table.ball_radius_mm + 3.0
+    size = (table.length_mm, table.width_mm)
+    at = np.array([before.get(k, balls[k].state.rvw)[0][:2] for k in members]) / MM
+    # Against a cushion the cluster cannot give way: pooltool's own order of collisions serves.
+    free = np.all((at > margin) & (at < np.array(size) - margin))
+    return members if free else []
+
+
+def _push_together(
+    stretch: Roll, driven: tuple[str, str], table: TableSpec, params: PhysicsParams
+) -> tuple[Roll, dict[str, Motion]]:
+    """The few milliseconds in which a cluster is driven apart, and every ball's motion after them."""
+    t_s, labels = stretch.t1_s, list(stretch.pieces)
+    alive = [k for k in labels if stretch.pieces[k].state[-1] != POCKETED]
+    now = {k: stretch.pieces[k].at(t_s) for k in alive}
+    places = np.array([now[k].position_mm[:2] for k in alive]) * MM
+    velocities = np.array([now[k].velocity_mm_s[:2] for k in alive]) * MM
+    diameter = table.ball_diameter_mm * MM
+    movers = sorted(cluster(places, alive.index(driven[0]), diameter_m=diameter, gap_m=REACH_M))
+    result = burst(
+        places, velocities, radius_m=diameter / 2, mass_kg=table.ball_mass_kg, restitution=params.ball_restitution,
+        movers=movers,
+    )  # fmt: skip
+    end_s = t_s + float(result.times_s[-1])
+    pieces: dict[str, RollPiece] = {}
+    after: dict[str, Motion] = {}
+    for i, label in enumerate(alive):
+        if i not in movers:
+            after[label] = stretch.pieces[label].at(end_s)
+            continue
+        rvw = np.zeros((len(result.times_s), 3, 3))
+        rvw[:, 0, :2], rvw[:, 1, :2] = result.places_m[:, i], result.velocities_m_s[:, i]
+        rvw[:, 0, 2] = diameter / 2
+        rvw[:, 2] = now[label].spin_rad_s
+        moving = np.any(rvw[:, 1] != 0, axis=1) | np.any(rvw[:, 2] != 0, axis=1)
+        pieces[label] = RollPiece(
+            times_s=t_s + result.times_s, rvw=rvw, state=np.where(moving, SLIDING, STATIONARY).astype(np.int64),
+            radius_mm=table.ball_radius_mm, params=params,
+        )  # fmt: skip
+        after[label] = Motion(
+            position_mm=rvw[-1, 0] / MM, velocity_mm_s=rvw[-1, 1] / MM, spin_rad_s=now[label].spin_rad_s.copy()
+        )
+    impacts = tuple(
+        Impact(
+            t_s=t_s + since, kind="ball", balls=(alive[i], alive[j]), what="", xy_mm=places[[i, j]] / MM,
+            change_mm_s=np.array([change, change]) / MM,
+        )
+        for i, j, since, change in sorted(result.touches, key=lambda touch: touch[2])
+    )  # fmt: skip
+    return Roll(t0_s=t_s, t1_s=end_s, pieces=pieces, impacts=impacts), after
+
+
+def _joined(stretches: list[Roll]) -> Roll:
+    """Stretches that follow each other, as one."""
+    if len(stretches) == 1:
+        return stretches[0]
+    pieces: dict[str, RollPiece] = {}
+    for label in stretches[0].pieces:
+        parts = [s.pieces[label] for s in stretches if label in s.pieces]
+        pieces[label] = RollPiece(
+            times_s=np.concatenate([p.times_s for p in parts]), rvw=np.concatenate([p.rvw for p in parts]),
+            state=np.concatenate([p.state for p in parts]), radius_mm=parts[0].radius_mm, params=parts[0].params,
+        )  # fmt: skip
+    impacts = tuple(sorted((i for s in stretches for i in s.impacts), key=lambda i: i.t_s))
+    return Roll(t0_s=stretches[0].t0_s, t1_s=stretches[-1].t1_s, pieces=pieces, impacts=impacts)
 
 
 def _impact(event: Any, kind: str, t0_s: float) -> Impact:

@@ -203,7 +203,8 @@ class _Stage:
         if strike.called:
             said = {"ball": shot.ball, "pocket": None if shot.pocket is None else str(shot.pocket)}
             fields = {k: v for k, v in said.items() if v is not None}
-            self.officials.append(Official(t_s=max(world.t_s - max(strike.aim_s, 0.3), 0.0), type="call", fields=fields))
+            said_s = max(world.t_s - max(strike.aim_s, 0.3), 0.0)
+            self.officials.append(Official(t_s=said_s, type="call", fields=fields))
         long_push = strike.tip is not None and strike.tip.value == "push"
         self.actors.append(
             Striker(

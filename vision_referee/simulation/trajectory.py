@@ -170,7 +170,7 @@ class Falling(_AlwaysMoving):
         reach = max(self.hole_radius_mm - self.radius_mm * 0.6, 4.0)
         out = float(np.hypot(*from_middle))
         settled = max(0.0, 1 - 1.5 * dt)
-        if float(np.dot(from_middle, inward)) < 0 and out > reach * settled:
+        if out > reach * settled and (float(np.dot(from_middle, inward)) > 0 or dt > 0.1):
             xy = np.array(self.hole_mm) + from_middle / out * reach * settled
             flat = np.zeros(2)
         z = max(self.radius_mm - GRAVITY_MM_S2 * dt * dt / 2, self.net_mm)

@@ -48,7 +48,7 @@ def true_rows(recording: Recording, clock: FrameClock, visibility: Visibility | 
             rows.append(
                 TrackRow(
                     t=round(float(t), 6), frame=frame, ball=label, x=x, y=y, vx=vx, vy=vy, state=state, confidence=1.0
-                )  # fmt: skip
+                )
             )
     return rows
 
