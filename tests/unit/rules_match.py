@@ -31,12 +31,12 @@ class Match:
 
     # --- telling ---
 
-    def say(self, kind: str, *, wait: float = 5.0, **fields: Any) -> Match:
+    def say(self, kind: str, /, *, wait: float = 5.0, **fields: Any) -> Match:
         """One event, ``wait`` seconds after the last."""
         self.t = round(self.t + wait, 3)
         return self.at(self.t, kind, **fields)
 
-    def at(self, t: float, kind: str, **fields: Any) -> Match:
+    def at(self, t: float, kind: str, /, **fields: Any) -> Match:
         self.values.append({"t": t, "type": kind, "id": len(self.values) + 1, **fields})
         return self
 
