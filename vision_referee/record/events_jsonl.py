@@ -26,6 +26,7 @@ from vision_referee.domain.balls import is_ball_label
 from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Event, Source
 from vision_referee.domain.table import Cushion, Line, PocketName
+from vision_referee.rules.correction import parse_correction
 
 # --- the JSON's shape -------------------------------------------------------------------------------------------------
 
@@ -334,7 +335,10 @@ def event_from_json(values: Any) -> Event:
         model = _ADAPTER.validate_python(values)
     except ValidationError as error:
         raise ValueError(_reason(error)) from None
-    return _to_domain(model)
+    event = _to_domain(model)
+    if isinstance(event, domain.Override):
+        parse_correction(event.fields, event.t)
+    return event
 
 
 def _reason(error: ValidationError) -> str:
