@@ -65,7 +65,7 @@ def make_clip(
         )
     events = write_truth(folder, scene, staged, clock, camera, visibility)
     truth = folder / f"{scene.name}.truth"
-    write_true_rulings(truth, scene, table, events)
+    write_true_rulings(truth, scene, table)
     officials = folder / f"{scene.name}.officials.jsonl"
     return Clip(
         name=scene.name, video=video, truth=truth, officials=officials if officials.exists() else None,

@@ -165,7 +165,7 @@ def _roll_until_burst(
     until_s: float | None,
     bursts: bool,
 ) -> tuple[Roll, tuple[str, str] | None]:
-    """pooltool's own course, up to where a ball is driven into a cluster (see :mod:`rack_burst`): that pair, or None."""
+    """pooltool's own course, up to where a ball is driven into a cluster (:mod:`rack_burst`): that pair, or None."""
     pt = load_pooltool()
     from pooltool.events import EventType
     from pooltool.evolution.event_based.simulate import _SimulationState
