@@ -148,8 +148,10 @@ class BallDetector:
         )  # fmt: skip
         expected = 2 * self.calibration.camera.ball_radius_px(at, table.ball_radius_mm) * self._size
         size = boxes[:, 2:] - boxes[:, :2]
+        slack = 1.0 if self._size_seen else 1.3
         short, long_ = size.min(axis=1) / expected, size.max(axis=1) / expected
-        fits = (short > self.settings.least_size) & (short < self.settings.greatest_size) & (long_ < 9.0)
+        # Until the size is known a table taken for another must not cost the balls.
+        fits = (short * slack > self.settings.least_size) & (short < self.settings.greatest_size * slack) & (long_ < 9.0)
         return np.asarray(inside & fits, np.bool_)
 
     def _measure(self, frame: Frame, bgr: U8, boxes: F64, scores: F64, middle: F64) -> Detections:
@@ -158,9 +160,12 @@ class BallDetector:
         at = camera.unproject(middle, radius_mm)
         centres_mm = np.column_stack([at, np.full(len(at), radius_mm)])
         projected = camera.project(centres_mm)
-        template = (sphere_outline(camera, centres_mm, radius_mm) - projected[:, None]) * self._size
+        template = sphere_outline(camera, centres_mm, radius_mm) - projected[:, None]
         size = boxes[:, 2:] - boxes[:, :2]
         span = template.max(axis=1) - template.min(axis=1)
+        if self._size_seen == 0 and len(boxes) >= 3:  # the boxes' own size is near enough to begin with
+            self._size = float(np.clip(np.median(size.min(axis=1) / span.min(axis=1)), 0.70, 1.45))
+        template, span = template * self._size, span * self._size
         extra = np.maximum(size - span, 0)
         blur = np.where((size / span).max(axis=1) > self.settings.streak, np.hypot(*extra.T), 0.0)
         sharp = blur == 0
@@ -189,7 +194,7 @@ class BallDetector:
             return
         self._size_seen += 1
         rate = max(0.05, 1.0 / (self._size_seen + 1))
-        self._size = float(np.clip(self._size * (1 + rate * (np.median(scale) - 1)), 0.75, 1.35))
+        self._size = float(np.clip(self._size * (1 + rate * (np.median(scale) - 1)), 0.70, 1.45))
 
 
 def _colours(bgr: U8, centre: F64, outlines: F64) -> F64:

@@ -11,7 +11,7 @@ from vision_referee.calibration.camera import Camera
 F64 = npt.NDArray[np.float64]
 
 
-def sphere_outline(camera: Camera, centres_mm: npt.ArrayLike, radius_mm: float, count: int = 48) -> F64:
+def sphere_outline(camera: Camera, centres_mm: npt.ArrayLike, radius_mm: float, count: int = 36) -> F64:
     """Outline points (n, count, 2) in pixels of spheres with centres (n, 3) in the table frame.
 
     The outline is the image of the circle where the cone of sight touches the sphere.
@@ -34,7 +34,7 @@ def sphere_outline(camera: Camera, centres_mm: npt.ArrayLike, radius_mm: float, 
     return camera.project(points.reshape(-1, 3)).reshape(len(centres), count, 2)
 
 
-def circles(radius_px: F64, count: int = 48) -> F64:
+def circles(radius_px: F64, count: int = 36) -> F64:
     """Outlines (n, count, 2) round (0, 0) of balls of which no camera is known."""
     angles = np.linspace(0, 2 * np.pi, count, endpoint=False)
     return np.asarray(radius_px, np.float64)[:, None, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)[None]

@@ -17,8 +17,13 @@ F64 = npt.NDArray[np.float64]
 F32 = npt.NDArray[np.float32]
 U8 = npt.NDArray[np.uint8]
 
-_INNER, _OUTER, _STEPS = 0.50, 1.50, 41
-_RHO = np.linspace(_INNER, _OUTER, _STEPS)
+_INNER, _OUTER, _STEPS = 0.60, 1.32, 31
+_RHO = np.linspace(_INNER, _OUTER, _STEPS, dtype=np.float32)
+_COLOUR_WEIGHT = 1.6
+_INSIDE = slice(0, int(np.searchsorted(_RHO, 0.86)))
+_OUTSIDE = slice(int(np.searchsorted(_RHO, 1.09)), int(np.searchsorted(_RHO, 1.29)))
+_WEIGHING = (np.eye(3) * _COLOUR_WEIGHT + np.full((3, 3), (1 - _COLOUR_WEIGHT) / 3)).astype(np.float32)
+_MOST_PROFILES, _EVERY = 40, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +37,13 @@ class Fit:
     support: F64
 
 
-def fit_outlines(bgr: U8, centres_px: F64, outlines_px: F64, *, rounds: int = 3) -> Fit:
+def fit_outlines(bgr: U8, centres_px: F64, outlines_px: F64, *, rounds: int = 2) -> Fit:
     """Fit outlines to a picture.
 
     ``bgr`` (h, w, 3); ``centres_px`` (n, 2) first guesses, good to about a fifth of the radius; ``outlines_px``
     (n, k, 2) the expected outline about its centre (0, 0).
     """
+    outlines_px = outlines_px[:, ::_EVERY] if outlines_px.ndim == 3 and outlines_px.shape[1] > _MOST_PROFILES else outlines_px
     n, k = len(centres_px), outlines_px.shape[1] if outlines_px.ndim == 3 else 0
     centre = np.asarray(centres_px, np.float64).copy()
     scale = np.ones(n)
@@ -62,29 +68,42 @@ def fit_outlines(bgr: U8, centres_px: F64, outlines_px: F64, *, rounds: int = 3)
         scale = np.clip(scale, 0.85, 1.18)
         effective = np.maximum(good.sum(axis=1), 1.0)
         support = effective / k
-        sigma = np.sqrt(residual**2 * 2 / effective + 0.05**2) + 0.02 * mean_radius * np.maximum(0, 0.5 - support)
+        # Set so that errors on rendered balls are as large as said: profiles are not independent of one another.
+        doubt = 0.10 * mean_radius * np.clip(0.75 - support, 0, 1) ** 2
+        sigma = np.sqrt(6.0 * residual**2 / effective + 0.08**2 + doubt**2)
     return Fit(centre_px=centre, scale=scale, sigma_px=sigma, support=support)
 
 
 def polar_samples(bgr: U8, centre: F64, outlines: F64, rho: F64) -> F32:
     """Colours (n, k, len(rho), 3) along the outline's points at fractions ``rho`` of their distance from the centre."""
     n, k = outlines.shape[:2]
-    points = centre[:, None, None, :] + outlines[:, :, None, :] * rho[None, None, :, None]
-    flat = points.reshape(n * k, len(rho), 2).astype(np.float32)
+    away = outlines.astype(np.float32)[:, :, None, :] * rho.astype(np.float32)[None, None, :, None]
+    flat = (centre.astype(np.float32)[:, None, None, :] + away).reshape(n * k, len(rho), 2)
     rows = []
     for start in range(0, len(flat), 16_000):  # cv2.remap takes fewer than 32768 rows
         part = flat[start : start + 16_000]
-        rows.append(cv2.remap(bgr, part[..., 0], part[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
+        rows.append(cv2.remap(bgr, part, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
     return np.concatenate(rows).reshape(n, k, len(rho), 3).astype(np.float32)
 
 
 def _edge_strength(bgr: U8, centre: F64, outlines: F64) -> F32:
-    """(n, k, _STEPS) how fast the colour changes outward."""
-    colours = polar_samples(bgr, centre, outlines, _RHO)
-    step = np.zeros(colours.shape[:3], np.float32)
+    """(n, k, _STEPS) how fast the colour leaves the ball's own along each profile, outward.
+
+    Only the change along the way from the inside's colour to the outside's counts in full: a shadow's edge on the
+    cloth changes another way. Colour differences weigh more than brightness, which shadows and highlights change.
+    """
+    colours = polar_samples(bgr, centre, outlines, _RHO) @ _WEIGHING
+    inside = colours[:, :, _INSIDE].mean(axis=2)
+    outside = colours[:, :, _OUTSIDE].mean(axis=2)
+    way = outside - inside
+    way /= np.maximum(np.linalg.norm(way, axis=2, keepdims=True), 1e-3)
+    along = np.einsum("nkrc,nkc->nkr", colours, way)
     wide = 2
     change = colours[:, :, 2 * wide :] - colours[:, :, : -2 * wide]
-    step[:, :, wide:-wide] = np.sqrt((change * change).sum(axis=3))
+    step = np.zeros(colours.shape[:3], np.float32)
+    any_way = np.sqrt(np.einsum("nkrc,nkrc->nkr", change, change))
+    leaving = np.maximum(along[:, :, 2 * wide :] - along[:, :, : -2 * wide], 0)
+    step[:, :, wide:-wide] = 0.3 * any_way + 0.7 * leaving
     # Half of each neighbour's profile: noise falls, an outline's edge stays.
     return np.asarray(0.5 * step + 0.25 * (np.roll(step, 1, axis=1) + np.roll(step, -1, axis=1)), np.float32)
 
