@@ -180,3 +180,11 @@ def test_without_rules_there_are_no_rulings() -> None:
     match = table_for("moscow").stroke("7")
     match.rules = "none"
     assert match.rulings() == [] and match.referee().push(match.events()[0]) == []
+
+
+def test_an_override_may_let_a_stroke_stand_that_was_to_be_repeated() -> None:
+    extra = [{"dt": 0.5, "type": "moved", "ball": "12", "x": 2100, "y": 1300, "cause": "outsider"}]
+    match = table_for("russian").stroke("7", **POT, extra=extra)
+    assert match.last().replay
+    match.say("override", ruling="interference 1", replay=False)
+    assert not match.last().replay and counted(match.last()) == {"7": 7}

@@ -92,10 +92,7 @@ class Between:
             case Rest() if event.confidence >= LIKELY:
                 self._rest(event)
             case Placed() if event.confidence >= LIKELY:
-                picked = {ball: place for ball, place in state.picked_up.items() if ball != event.ball}
-                self.state = replace(
-                    state, places=dict(state.places) | {event.ball: (event.x, event.y)}, picked_up=picked
-                )
+                self._placed(event)
             case Pocketed():
                 self._late_fall(event)
             case Hanging() if event.confidence >= LIKELY:
@@ -168,6 +165,13 @@ class Between:
             self.rack += 1
         numbers = self.numbers[min(self.rack, len(self.numbers) - 1)]
         self.state = with_rack(new_game(self.game, self.state, numbers.known, numbers.unsure), event)
+
+    def _placed(self, event: Placed) -> None:
+        state = self.state
+        if (state.lag_wanted or state.reracked) and event.ball not in state.places:
+            return  # a ball from a shelf to play the lag with
+        picked = {ball: place for ball, place in state.picked_up.items() if ball != event.ball}
+        self.state = replace(state, places=dict(state.places) | {event.ball: (event.x, event.y)}, picked_up=picked)
 
     def _rest(self, event: Rest) -> None:
         state = self.state

@@ -26,7 +26,7 @@ from vision_referee.rules.state import IN_HAND, GameState, at
 
 TOGETHER_S = 5.0
 """Touches no farther apart than this are one incident."""
-STILL_THERE_S = 2.0
+STILL_THERE_S = 1.0
 """So long after a stroke its player is still at the table, though the turn has passed."""
 SCATTER_S = 30.0
 """Touches so near to a ``frame_over_mistake`` are the scattering it reports."""

@@ -30,7 +30,7 @@ def judge(game: Game, state: GameState, stroke: Stroke, facts: Facts, edges: Edg
     assert striker is not None
     if fix.replay:
         return _replayed(state, stroke, facts, striker, RulingKind.STROKE)
-    if not fix.given & {"fouls", "counted", "penalty"}:
+    if not fix.given & {"fouls", "counted", "penalty", "replay"}:
         interrupted = _interference(game, state, stroke, facts, edges, striker)
         if interrupted is not None:
             return interrupted
@@ -200,9 +200,9 @@ def _played_out(
         f"pocketed_but_listed:{pot.ball}" for pot in facts.pots if pot.ball in facts.listed and pot.t < facts.rest_s
     ]
     to_spot = ascending(state, [ball for ball in counting.uncounted if ball not in lying])
-    spotted = fix.spotted or tuple(
-        at(ball, place) for ball, place in spot_all(state.table, to_spot, lying, game.spotter())
-    )
+    spotted = tuple(at(ball, place) for ball, place in spot_all(state.table, to_spot, lying, game.spotter()))
+    if fix.has("spotted"):
+        spotted = fix.spotted
     places = lying | {ball.ball: (ball.x, ball.y) for ball in spotted}
     cue_falls = game.cue_ball_fall_counts and CUE in facts.potted and not fouls  # M-2
     stays = not fouls and bool(counting.counted or cue_falls)
@@ -210,7 +210,7 @@ def _played_out(
     draft = Draft(
         kind=RulingKind.STROKE, t_start=stroke.strike.t, t_end=stroke.t_end, player=striker, offender=striker,
         fouls=tuple(fouls), counted=counting.counted, spotted=spotted,
-        restored=fix.restored or tuple(at(ball, lying[ball]) for ball in unaimed),
+        restored=fix.restored if fix.has("restored") else tuple(at(ball, lying[ball]) for ball in unaimed),
         next_player=striker if stays else to, cue_ball=CueBallState.ANY, places=places,
         hanging=_still_hanging(state, facts), doubts=tuple(doubts), notes=tuple(notes),
         violated_house=bool(notes) or any(one.code is FoulCode.HOUSE_VIOLATION for one in fouls),
