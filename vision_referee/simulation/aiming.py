@@ -35,6 +35,8 @@ class Shot:
 
 def settle(strike: Strike, world: World, rng: np.random.Generator) -> Shot:
     """The stroke that a scene asks for. Raises :class:`InputError` when it cannot be played or never ends as wanted."""
+    if strike.anything:
+        return _anything(strike, world, rng)
     aimed = [strike]
     want = strike.want
     if strike.pot:
@@ -63,6 +65,25 @@ def settle(strike: Strike, world: World, rng: np.random.Generator) -> Shot:
         f"no stroke near the one given by {strike.ball} ended as wanted in {want.tries} tries: "
         "aim nearer to it, or want less"
     )
+
+
+def _anything(strike: Strike, world: World, rng: np.random.Generator) -> Shot:
+    """A plausible stroke: six in ten a try at a pot with a player's error, else a hit of any fullness."""
+    pots = easiest_pots(strike, world)
+    others = [b for b in world.on_bed() if b != strike.ball]
+    speed = float(np.exp(rng.uniform(np.log(900), np.log(6500))))
+    side, top = float(np.clip(rng.normal(0, 0.15), -0.5, 0.5)), float(np.clip(rng.normal(0.05, 0.22), -0.5, 0.5))
+    if pots and rng.random() < 0.6:
+        ball, pocket = pots[min(int(rng.exponential(1.0)), len(pots) - 1)]
+        exact = _direction(strike.model_copy(update={"at": ball, "pocket": pocket}), world)
+        direction = exact + float(rng.normal(0, 0.25))
+        return Shot(direction_deg=direction, speed_mm_s=speed, side=side, top=top, ball=ball, pocket=pocket)
+    if not others:
+        return Shot(direction_deg=float(rng.uniform(0, 360)), speed_mm_s=speed, side=side, top=top)
+    ball = str(rng.choice(others))
+    full = strike.model_copy(update={"at": ball, "cut": float(rng.uniform(-0.98, 0.98))})
+    pocket = world.table.pockets()[int(rng.integers(6))].name
+    return Shot(direction_deg=_direction(full, world), speed_mm_s=speed, side=side, top=top, ball=ball, pocket=pocket)
 
 
 def easiest_pots(strike: Strike, world: World) -> list[tuple[str, PocketName]]:

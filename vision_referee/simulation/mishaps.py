@@ -21,6 +21,8 @@ from vision_referee.simulation.world import Watch, World
 F64 = npt.NDArray[np.float64]
 _TAKE_OFF_S = 0.05
 _FLOOR_MM = -800.0
+_LEAPS_MM_S = 2200.0
+"""A change of velocity at a cushion that goes with some 1.2 m/s toward it."""
 
 
 def plan_during(during: Sequence[sf.During], world: World, actors: list[Actor], somebody: Wardrobe) -> None:
@@ -36,18 +38,19 @@ def plan_during(during: Sequence[sf.During], world: World, actors: list[Actor], 
 
 def _plan_jump(jump: sf.Jump, world: World) -> None:
     def fits(impact: Impact) -> bool:
-        cushion = impact.what.split(":")[0]
-        return impact.kind == "nose" and impact.balls[0] == jump.ball and (jump.cushion in (None, Cushion(cushion)))
+        if impact.kind != "nose" or jump.cushion not in (None, Cushion(impact.what.split(":")[0])):
+            return False
+        return impact.balls[0] == jump.ball or (jump.ball == "any" and impact.change_mm_s[0] > _LEAPS_MM_S)
 
     def leap(impact: Impact) -> None:
-        _leave(jump, world, Cushion(impact.what.split(":")[0]))
+        _leave(jump, world, impact.balls[0], Cushion(impact.what.split(":")[0]))
 
     world.watch(Watch(fits=fits, do=leap, lead_s=_TAKE_OFF_S))
 
 
-def _leave(jump: sf.Jump, world: World, cushion: Cushion) -> None:
+def _leave(jump: sf.Jump, world: World, label: str, cushion: Cushion) -> None:
     """Off the bed, over a cushion's nose, from the world's present."""
-    table, label, now = world.table, jump.ball, world.t_s
+    table, now = world.table, world.t_s
     motion = world.motion(label)
     inward, _ = rail_frame(table, cushion, 0.0, out_mm=0.0)
     out = -inward

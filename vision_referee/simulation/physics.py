@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ _GAP_M = 2e-6
 """Balls nearer than pooltool's own spacer would never separate: they are eased apart by this much."""
 _MOST_IMPACTS = 20_000
 _MOST_BURSTS = 8
+_MOST_NUDGES = 4
 _STANDING_M_S = 0.05
 _DRIVEN_M_S = 0.3
 
@@ -136,6 +137,32 @@ def roll(
     until_s: float | None = None,
 ) -> Roll:
     """Let balls run from the given motions. Raises :class:`InputError` without pooltool or for balls out of place."""
+    for attempt in range(_MOST_NUDGES):
+        try:
+            return _whole_roll(_nudged(balls, attempt), table, params, t0_s=t0_s, until_s=until_s)
+        except _GhostImpactError:
+            continue
+    raise InputError("a stroke's physics failed: balls run side by side too evenly; change a speed or a direction")
+
+
+class _GhostImpactError(Exception):
+    """pooltool saw a collision of balls that are apart: its quartic degenerates for balls of equal motion."""
+
+
+def _nudged(balls: Mapping[str, Motion], attempt: int) -> dict[str, Motion]:
+    """The same motions, each turned by some ten-thousandths of a degree: unequal enough for the collision search."""
+    nudged = {}
+    for n, (label, motion) in enumerate(balls.items()):
+        angle = 4e-6 * attempt * (n + 1) ** 1.5
+        vx, vy, vz = motion.velocity_mm_s
+        turned = np.array([vx - angle * vy, vy + angle * vx, vz])
+        nudged[label] = replace(motion, velocity_mm_s=turned)
+    return nudged
+
+
+def _whole_roll(
+    balls: Mapping[str, Motion], table: TableSpec, params: PhysicsParams, *, t0_s: float, until_s: float | None
+) -> Roll:
     stretches: list[Roll] = []
     start, t_s = dict(balls), t0_s
     while True:
@@ -192,7 +219,12 @@ def _roll_until_burst(
     simulation.init()
     driven: tuple[str, str] | None = None
     while not simulation.done:
-        event = simulation.step()
+        try:
+            event = simulation.step()
+        except ValueError as error:
+            raise _GhostImpactError from error
+        if event.event_type == EventType.BALL_BALL and _apart_m(event) > 2 * radius + 1e-3:
+            raise _GhostImpactError
         if bursts and event.event_type == EventType.BALL_BALL:
             driven = _driven_into_cluster(event, system.balls, table)
             if driven is not None:
@@ -224,6 +256,11 @@ def _roll_until_burst(
         _impact(event, kinds[event.event_type], t0_s) for event in system.events if event.event_type in kinds
     ]  # fmt: skip
     return Roll(t0_s=t0_s, t1_s=t0_s + float(system.t), pieces=pieces, impacts=tuple(impacts)), driven
+
+
+def _apart_m(event: Any) -> float:
+    a, b = (agent.initial.state.rvw[0][:2] for agent in event.agents)
+    return float(np.hypot(*(a - b)))
 
 
 def _driven_into_cluster(event: Any, balls: Mapping[str, Any], table: TableSpec) -> tuple[str, str] | None:

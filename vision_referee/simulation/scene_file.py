@@ -1,7 +1,8 @@
 """Scene files: what a person writes to have a video and its truth made. YAML, checked by pydantic.
 
 A scene lays out balls and lists acts in time. Each act is a one-key mapping: its name, and what it needs. Places are
-``[x_mm, y_mm]`` in the table frame or a word: ``head_spot centre_spot foot_spot``, ``{hanging: POCKET}``.
+``[x_mm, y_mm]`` in the table frame, or a word: ``head_spot centre_spot foot_spot``, ``house`` and ``anywhere`` (some
+free place there), or ``{hanging: POCKET}``, ``{frozen: CUSHION, along_mm: …}``, ``{beside: BALL, gap_mm: …}``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ def _label(value: Any) -> Any:
 
 
 Label = Annotated[str, BeforeValidator(_label), Field(pattern=r"^(cue|[1-9]|1[0-5]|u[1-9][0-9]*)$")]
+AnyLabel = Annotated[str, BeforeValidator(_label), Field(pattern=r"^(any|cue|[1-9]|1[0-5]|u[1-9][0-9]*)$")]
+"""A ball, or `any`: one of the object balls on the bed."""
 PointMm = tuple[float, float]
 
 
@@ -54,7 +57,7 @@ class BesidePlace(_Part):
     direction_deg: float = 0.0
 
 
-PlaceWord = Literal["head_spot", "centre_spot", "foot_spot"]
+PlaceWord = Literal["head_spot", "centre_spot", "foot_spot", "house", "anywhere"]
 PlaceSpec = PointMm | PlaceWord | HangingPlace | FrozenPlace | BesidePlace
 
 
@@ -98,9 +101,12 @@ class Want(_Part):
 
 
 class Jump(_Part):
-    """The next time ``ball`` meets ``cushion`` (any, if none is named) it leaves the table over it."""
+    """The next time ``ball`` meets ``cushion`` (any, if none is named) it leaves the table over it.
 
-    ball: Label
+    With `any` it is the first ball that meets one at 1.2 m/s or more.
+    """
+
+    ball: AnyLabel
     cushion: Cushion | None = None
     lands: Literal["floor", "rail", "returns", "person"] = "floor"
     """``returns``: off the rail's top back onto the bed; ``person``: off somebody back onto the bed."""
@@ -151,6 +157,8 @@ class Strike(_Part):
     direction_deg: float | None = None
     pot: bool = False
     """Whatever ball and pocket are easiest (of the ball and the pocket that are named, if they are)."""
+    anything: bool = False
+    """Some plausible stroke, drawn by the scene's seed: a try at a pot, a thicker or thinner hit, a bank."""
     called: bool = False
     """An official enters the ball and the pocket that are played at, as the player takes aim."""
     speed_mm_s: float = Field(default=2500.0, gt=0, le=12_000)
@@ -170,20 +178,23 @@ class Strike(_Part):
 
 
 class HandPlaces(_Part):
+    """A hand brings a ball (from where it lies, or from off the table); ``only_if_off``: only one that is not on it."""
+
     ball: Label
+    only_if_off: bool = False
     at: PlaceSpec
     take_s: float = Field(default=1.1, gt=0.2)
 
 
 class HandPicksUp(_Part):
-    ball: Label
+    ball: AnyLabel
     take_s: float = Field(default=0.9, gt=0.2)
 
 
 class HandMoves(_Part):
     """A hand pushes a ball that lies on the bed, ``by_mm`` or ``to``; ``cause`` makes it an interference."""
 
-    ball: Label
+    ball: AnyLabel
     by_mm: PointMm | None = None
     to: PlaceSpec | None = None
     take_s: float = Field(default=0.5, gt=0.05)
@@ -193,7 +204,7 @@ class HandMoves(_Part):
 class Brush(_Part):
     """Something touches a ball at rest, which rolls off at ``speed_mm_s`` (0: it does not move)."""
 
-    ball: Label
+    ball: AnyLabel
     by: TouchedBy = TouchedBy.CUE
     speed_mm_s: float = Field(default=120.0, ge=0, le=3000)
     direction_deg: float | None = None

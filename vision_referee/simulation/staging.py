@@ -139,8 +139,33 @@ class _Stage:
                 return table.centre_spot_mm
             case "foot_spot":
                 return table.foot_spot_mm
+            case "house" | "anywhere":
+                return self._somewhere(table.house_line_mm if spec == "house" else table.length_mm)
             case _:
                 return (float(spec[0]), float(spec[1]))
+
+    def _somewhere(self, up_to_mm: float) -> tuple[float, float]:
+        """A free place, drawn by the scene's seed."""
+        margin = self.table.ball_radius_mm + 4.0
+        taken = [self.world.motion(b).position_mm for b in self.world.on_bed()]
+        for _ in range(2000):
+            x = float(self.rng.uniform(margin, up_to_mm - margin))
+            y = float(self.rng.uniform(margin, self.table.width_mm - margin))
+            if all(math.hypot(x - p[0], y - p[1]) > self.table.ball_diameter_mm + 4 for p in taken):
+                return (x, y)
+        raise InputError("there is no free place left on the table")
+
+    def _named(self, label: str) -> str:
+        """`any` settled: an object ball on the bed. Raises :class:`InputError` for a ball that is not there."""
+        on_bed = self.world.on_bed()
+        if label == "any":
+            others = [b for b in on_bed if b != "cue"]
+            if not others:
+                raise InputError("there is no object ball on the bed")
+            return str(self.rng.choice(others))
+        if label not in on_bed:
+            raise InputError(f"ball {label} is not on the bed")
+        return label
 
     def _free(self, label: str, x: float, y: float) -> None:
         """Raises InputError where another ball, or no bed, is."""
@@ -239,6 +264,8 @@ class _Stage:
 
     def _hand_places(self, act: sf.HandPlaces) -> None:
         world, label = self.world, act.ball
+        if act.only_if_off and label in world.on_bed():
+            return
         x, y = self._place(act.at)
         self._free(label, x, y)
         goal = np.array([x, y, self.table.ball_radius_mm])
@@ -272,9 +299,7 @@ class _Stage:
         world.advance(down_s)
 
     def _hand_picks_up(self, act: sf.HandPicksUp) -> None:
-        world, label = self.world, act.ball
-        if label not in world.on_bed():
-            raise InputError(f"ball {label} is not on the bed and cannot be picked up")
+        world, label = self.world, self._named(act.ball)
         start = world.motion(label).position_mm.copy()
         x, y = float(start[0]), float(start[1])
         lift_s = world.t_s + _ARRIVE_S
@@ -296,9 +321,7 @@ class _Stage:
         world.advance(end_s)
 
     def _hand_moves(self, act: sf.HandMoves) -> None:
-        world, label = self.world, act.ball
-        if label not in world.on_bed():
-            raise InputError(f"ball {label} is not on the bed")
+        world, label = self.world, self._named(act.ball)
         start = world.motion(label).position_mm.copy()
         if (act.by_mm is None) == (act.to is None):
             raise InputError("say either by_mm or to")
@@ -373,9 +396,7 @@ class _Stage:
         self._note_racked(places)
 
     def _brush(self, act: sf.Brush) -> None:
-        world, label = self.world, act.ball
-        if label not in world.on_bed():
-            raise InputError(f"ball {label} is not on the bed")
+        world, label = self.world, self._named(act.ball)
         world.advance(world.t_s + _ARRIVE_S)
         start = world.motion(label).position_mm.copy()
         direction = float(self.rng.uniform(0, 360)) if act.direction_deg is None else act.direction_deg
