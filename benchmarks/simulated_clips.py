@@ -55,7 +55,7 @@ def scenes_of(args: argparse.Namespace) -> list[Scene]:
     """What to film."""
     if args.scenes is not None:
         return [load_scene(path) for path in sorted(args.scenes.glob("*.yaml"))]
-    from vision_referee.simulation.random_scenes import random_match_scene
+    from vision_referee.simulation.library import random_match_scene
 
     return [random_match_scene(args.seed + k) for k in range(args.clips)]
 
@@ -219,6 +219,7 @@ def main() -> int:
     parser.add_argument("--scenes", type=Path)
     parser.add_argument("--blind", action="store_true")
     parser.add_argument("--true-camera", action="store_true")
+    parser.add_argument("--film-only", action="store_true", help="make the clips and stop")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--worst", type=Path)
     parser.add_argument("--enter", action="store_true", help="put the tables into RESULTS.md")
@@ -231,6 +232,9 @@ def main() -> int:
     clips: list[dict[str, Any]] = []
     for scene in scenes_of(args):
         clip = made(scene)
+        if args.film_only:
+            print(clip.video, flush=True)
+            continue
         analysis = analyze(clip.video, arguments(clip, blind=args.blind, true_camera=args.true_camera), code=code)
         if analysis.folder is None:
             failures.append(f"{scene.name}: {analysis.error}")
@@ -255,6 +259,8 @@ def main() -> int:
             | {"calibration_mm": calibration_mm, "elevation_deg": clip.elevation_deg, "x_real_time": speed}
         )
         print(" ".join(map(str, rows[-1])) + (f"  FAILED: {analysis.error}" if analysis.error else ""), flush=True)
+    if not scores:
+        return 0
     total = total_of(scores)
     for view, members in groups.items():
         if members:
