@@ -12,8 +12,26 @@ import yaml
 
 HERE = Path(__file__).resolve().parent
 OFFICIAL = frozenset(
-    "call feet_off_floor illegal_tip body_out rail_roll warning interference shot_clock rerack concede_break handicap "
-    "frame_over_mistake remove agree_draw starts override retract confirm".split()
+    [
+        "call",
+        "feet_off_floor",
+        "illegal_tip",
+        "body_out",
+        "rail_roll",
+        "warning",
+        "interference",
+        "shot_clock",
+        "rerack",
+        "concede_break",
+        "handicap",
+        "frame_over_mistake",
+        "remove",
+        "agree_draw",
+        "starts",
+        "override",
+        "retract",
+        "confirm",
+    ]
 )
 Json = dict[str, Any]
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -32,9 +29,13 @@ def _judged(scenario: Scenario, text: str, folder: Path) -> list[Json]:
     rules = scenario.values["rules"]
     settings = rules_in_force(rules, _changes(scenario), None)
     rulings = adjudicate_events(
-        load_events(path), rules=rules, settings=settings, table=load_table(scenario.values.get("table", "pyramid-12ft")),
-        players=scenario.players, path=path,
-    )  # fmt: skip
+        load_events(path),
+        rules=rules,
+        settings=settings,
+        table=load_table(scenario.values.get("table", "pyramid-12ft")),
+        players=scenario.players,
+        path=path,
+    )
     return [ruling_to_json(ruling) for ruling in rulings]
 
 

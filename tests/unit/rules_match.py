@@ -110,9 +110,7 @@ class Match:
         return [event_from_json(values) for values in self.values]
 
     def rulings(self) -> list[Ruling]:
-        return replay(
-            self.events(), rules=self.rules, players=self.players, table=TABLE, settings=self.settings
-        )
+        return replay(self.events(), rules=self.rules, players=self.players, table=TABLE, settings=self.settings)
 
     def referee(self) -> Referee:
         return Referee(rules=self.rules, players=self.players, table=TABLE, settings=self.settings)

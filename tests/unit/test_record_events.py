@@ -44,11 +44,14 @@ def _file(folder: Path, *lines: object) -> Path:
         ({"t": 2, "type": "contact", "balls": ["cue", "cue"], "x": 1, "y": 1}, "two different balls"),
         ({"t": 2, "type": "pocketed", "ball": "7"}, "'pocket' is missing"),
         ({"t": 2, "type": "pocketed", "ball": "7", "pocket": "left"}, "pocket"),
-        ({"t": 2, "type": "rest", "balls": [{"ball": "7", "x": 1, "y": 1}, {"ball": "7", "x": 9, "y": 9}]}, "listed twice"),
+        (
+            {"t": 2, "type": "rest", "balls": [{"ball": "7", "x": 1, "y": 1}, {"ball": "7", "x": 9, "y": 9}]},
+            "listed twice",
+        ),
         ({"t": 2, "type": "retract", "ref": 99}, "refers to event 99"),
         ({"t": 2, "type": "override", "ruling": 1, "fouls": ["cheating"]}, "cheating"),
     ],
-)  # fmt: skip
+)
 def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, line: object, reason: str) -> None:
     path = _file(tmp_path, REST, line)
     with pytest.raises(InputError) as caught:
@@ -97,16 +100,34 @@ def test_a_line_without_an_id_has_its_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "values",
     [
-        REST, STRIKE, POT,
+        REST,
+        STRIKE,
+        POT,
         {"t": 1.25, "type": "racked", "balls": [{"ball": "u1", "x": 2662.5, "y": 887.5}], "order_ok": None},
         {"t": 1, "type": "contact", "balls": ["cue", "u7"], "x": 3.25, "y": 4},
         {"t": 1, "type": "crossed", "ball": "cue", "line": "centre", "direction": -1},
-        {"t": 1, "type": "touch", "ball": "7", "by": "hand", "moved_mm": 6, "player": "A", "confidence": 0.97, "id": 501},
-        {"t": 1, "type": "interference", "by": "opponent", "intentional": False, "stopped_ball": "7", "pocket": "foot_left"},
+        {
+            "t": 1,
+            "type": "touch",
+            "ball": "7",
+            "by": "hand",
+            "moved_mm": 6,
+            "player": "A",
+            "confidence": 0.97,
+            "id": 501,
+        },
+        {
+            "t": 1,
+            "type": "interference",
+            "by": "opponent",
+            "intentional": False,
+            "stopped_ball": "7",
+            "pocket": "foot_left",
+        },
         {"t": 1, "type": "override", "ruling": 3, "fouls": [], "next": {"player": "A"}},
         {"t": 1, "type": "identified", "ball": "u3", "number": 7, "frame": 30},
     ],
-)  # fmt: skip
+)
 def test_what_is_written_is_read_back(tmp_path: Path, values: dict[str, object]) -> None:
     event = event_from_json(values)
     write_events(tmp_path / "e.jsonl", [event])

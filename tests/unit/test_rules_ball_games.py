@@ -90,8 +90,11 @@ def test_today_the_opponent_takes_a_ball(rules: str) -> None:
 
 
 def test_a_penalty_ball_not_taken_counts_all_the_same_and_is_looked_at() -> None:
-    match = table_for("moscow", edition="federation").stroke().stroke("7", extra=[
-        _cushion("7", "left", 0.8), _cushion("7", "head", 1.5)])  # fmt: skip
+    match = (
+        table_for("moscow", edition="federation")
+        .stroke()
+        .stroke("7", extra=[_cushion("7", "left", 0.8), _cushion("7", "head", 1.5)])
+    )
     foul, owed, stroke = match.rulings()
     assert not foul.review and owed.review and owed.score == {"A": 0, "B": 1} and owed.kind.value == "between"
     assert stroke.score == {"A": 0, "B": 1} and not stroke.review
@@ -156,8 +159,10 @@ def test_a_faulty_safety(rules: str, extra: list[dict[str, object]]) -> None:
 
 
 def test_a_ball_off_the_table_counts_as_a_cushion_and_another_foul_stands_alone() -> None:
-    assert codes(table_for("moscow", edition="federation").stroke(
-        "7", off="9", extra=[_cushion("7", "left", 0.8)]).last()) == []  # fmt: skip
+    assert (
+        codes(table_for("moscow", edition="federation").stroke("7", off="9", extra=[_cushion("7", "left", 0.8)]).last())
+        == []
+    )
     touch = {"dt": 0.4, "type": "touch", "ball": "12", "by": "hand"}
     assert codes(table_for("moscow", edition="federation").stroke("7", extra=[touch]).last()) == ["ball_touched"]
 

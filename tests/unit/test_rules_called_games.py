@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.rules_match import CALLED, FOOT_SPOT, Match, codes, counted, following, penalty, restored, spots, table_for
+from tests.unit.rules_match import (
+    CALLED,
+    FOOT_SPOT,
+    Match,
+    codes,
+    counted,
+    following,
+    penalty,
+    restored,
+    spots,
+    table_for,
+)
 
 POT = {"pots": "7 foot_left", "call": "7 foot_left"}
 SPREAD = {f"b{n}": (400.0 + 180 * n, 300.0 + 70 * n) for n in range(1, 16)}
@@ -84,7 +95,9 @@ def test_penalty_points_may_win_the_game_for_the_opponent() -> None:
 def test_three_and_four_players_have_dearer_balls_and_lower_goals() -> None:
     def points(players: str, number: int) -> int:
         match = spread("small-russian", players)
-        return counted(match.stroke(str(number), pots=f"{number} foot_left", call=f"{number} foot_left").last())[str(number)]
+        return counted(match.stroke(str(number), pots=f"{number} foot_left", call=f"{number} foot_left").last())[
+            str(number)
+        ]
 
     assert [points("ABC", n) for n in (1, 2, 3)] == [11, 12, 3]
     assert [points("ABCD", n) for n in (1, 2, 3)] == [11, 12, 13]
@@ -261,8 +274,11 @@ def test_with_all_balls_in_the_house_the_temporary_house_is_at_the_foot() -> Non
 def test_in_the_small_game_the_winner_starts_the_next() -> None:
     def game(match: Match) -> Match:
         match.rack()
-        return match.stroke("4", pots="15 foot_left, 14 foot_left, 13 foot_left, 12 foot_right, 11 foot_right, 10 foot_left",
-                            call="15 foot_left")  # fmt: skip
+        return match.stroke(
+            "4",
+            pots="15 foot_left, 14 foot_left, 13 foot_left, 12 foot_right, 11 foot_right, 10 foot_left",
+            call="15 foot_left",
+        )
 
     match = game(Match("small-russian"))
     assert match.last().winner == "A"

@@ -62,14 +62,18 @@ def test_rulings_go_to_a_file_or_to_stdout_and_officials_are_merged_by_time(even
 @pytest.mark.parametrize(
     ("arguments", "status", "named"),
     [
-        (["--rules", "pool"], 2, "pool"), (["--rules", "russian", "--set", "colour=red"], 1, "colour"),
-        (["--rules", "russian", "--set", "edition=2020"], 1, "edition"), (["--rules", "russian", "--set", "edition"], 1, "edition"),
-        (["--rules", "russian", "--players", "A,B,C"], 1, "2 players"), (["--rules", "russian", "--players", "A,A"], 1, "A"),
-        (["--rules", "russian", "--table", "billiards"], 1, "billiards"), (["--rules", "russian", "--players", "X,Y"], 1, "'A'"),
+        (["--rules", "pool"], 2, "pool"),
+        (["--rules", "russian", "--set", "colour=red"], 1, "colour"),
+        (["--rules", "russian", "--set", "edition=2020"], 1, "edition"),
+        (["--rules", "russian", "--set", "edition"], 1, "edition"),
+        (["--rules", "russian", "--players", "A,B,C"], 1, "2 players"),
+        (["--rules", "russian", "--players", "A,A"], 1, "A"),
+        (["--rules", "russian", "--table", "billiards"], 1, "billiards"),
+        (["--rules", "russian", "--players", "X,Y"], 1, "'A'"),
         (["--rules", "russian", "--settings", "none.toml"], 1, "none.toml"),
         (["--rules", "russian", "--set", "handicap=C:5", "--players", "A,B"], 1, "'C'"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_call_is_one_line_and_leaves_no_file(
     events: Path, tmp_path: Path, arguments: list[str], status: int, named: str
 ) -> None:
@@ -88,10 +92,12 @@ def test_an_unusable_file_is_named_with_its_line(events: Path, tmp_path: Path) -
 
 def test_settings_come_from_a_toml_file_and_set_wins_over_it(events: Path, tmp_path: Path) -> None:
     toml = tmp_path / "agreed.toml"
-    toml.write_text('[rules]\nhandicap = {A = 10}\nedition = 1994\n')
+    toml.write_text("[rules]\nhandicap = {A = 10}\nedition = 1994\n")
     done = _run("adjudicate", events, "--rules", "russian", "--settings", toml)
     assert json.loads(done.stdout)["score"] == {"A": 10, "B": 0}
-    done = _run("adjudicate", events, "--rules", "russian", "--settings", toml, "--set", "handicap=B:5", "--players", "A,B")
+    done = _run(
+        "adjudicate", events, "--rules", "russian", "--settings", toml, "--set", "handicap=B:5", "--players", "A,B"
+    )
     assert json.loads(done.stdout)["score"] == {"A": 0, "B": 5}
 
 

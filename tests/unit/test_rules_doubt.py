@@ -43,7 +43,14 @@ def test_an_unsure_fact_beside_a_sure_one_changes_nothing() -> None:
 def test_two_unsure_contacts_are_no_doubt_together_where_one_of_them_surely_happened() -> None:
     def contacts(confidence: float) -> list[dict[str, object]]:
         return [
-            {"dt": 0.3 + n / 10, "type": "contact", "balls": ["cue", ball], "x": 3000, "y": 1300, "confidence": confidence}
+            {
+                "dt": 0.3 + n / 10,
+                "type": "contact",
+                "balls": ["cue", ball],
+                "x": 3000,
+                "y": 1300,
+                "confidence": confidence,
+            }
             for n, ball in enumerate(("7", "9"))
         ]
 
@@ -140,7 +147,9 @@ def test_an_override_of_a_touch_between_strokes_takes_its_penalty_away() -> None
 
 
 def test_replaying_with_an_override_is_the_same_as_a_fresh_run() -> None:
-    match = table_for("russian").stroke("7", **POT).stroke("9", call="9 middle_right").stroke("12", call="12 middle_left")
+    match = (
+        table_for("russian").stroke("7", **POT).stroke("9", call="9 middle_right").stroke("12", call="12 middle_left")
+    )
     match.say("override", ruling="stroke 1", counted=[])
     live = match.referee()
     for event in match.events():
@@ -173,7 +182,9 @@ def test_events_that_come_late_within_the_turn_do_not_matter() -> None:
     live = match.referee()
     for event in [*events[:-3], *reversed(events[-3:])]:
         live.push(event)
-    assert [(codes(r), r.player, r.score) for r in live.rulings] == [(codes(r), r.player, r.score) for r in match.rulings()]
+    assert [(codes(r), r.player, r.score) for r in live.rulings] == [
+        (codes(r), r.player, r.score) for r in match.rulings()
+    ]
 
 
 def test_without_rules_there_are_no_rulings() -> None:

@@ -99,11 +99,18 @@ def test_the_ball_nearer_the_head_cushion_wins_the_lag(named: bool) -> None:
 @pytest.mark.parametrize(
     ("changes", "winner"),
     [
-        ({"missed": "cue"}, "B"), ({"missed": "u1"}, "A"), ({"missed": "both"}, None), ({"crossed": "cue"}, "B"),
-        ({"crossed": "u1"}, "A"), ({"pocketed": "cue"}, "B"), ({"left": "cue"}, "B"),
-        ({"pocketed": "cue", "missed": "u1"}, None), ({"b_end": 125.0}, None), ({"b_end": 124.0}, None),
+        ({"missed": "cue"}, "B"),
+        ({"missed": "u1"}, "A"),
+        ({"missed": "both"}, None),
+        ({"crossed": "cue"}, "B"),
+        ({"crossed": "u1"}, "A"),
+        ({"pocketed": "cue"}, "B"),
+        ({"left": "cue"}, "B"),
+        ({"pocketed": "cue", "missed": "u1"}, None),
+        ({"b_end": 125.0}, None),
+        ({"b_end": 124.0}, None),
     ],
-)  # fmt: skip
+)
 def test_a_lag_is_lost_by_a_fault_and_repeated_when_both_are_at_fault_or_equal(
     changes: dict[str, object], winner: str | None
 ) -> None:
@@ -150,7 +157,10 @@ def test_breaks_alternate_and_the_match_has_its_score() -> None:
     for _ in range(2):
         _won_game(match)
     games = [ruling for ruling in match.rulings() if ruling.game_over]
-    assert [(r.player, r.winner, r.match) for r in games] == [("A", "A", {"A": 1, "B": 0}), ("B", "B", {"A": 1, "B": 1})]
+    assert [(r.player, r.winner, r.match) for r in games] == [
+        ("A", "A", {"A": 1, "B": 0}),
+        ("B", "B", {"A": 1, "B": 1}),
+    ]
     assert not games[-1].match_over
 
 
@@ -286,8 +296,11 @@ def test_a_ball_that_falls_by_a_legal_stroke_counts_and_the_turn_stays(rules: st
 @pytest.mark.parametrize("rules", ALL_GAMES)
 def test_a_ball_back_from_the_pocket_stays_in_play_and_the_turn_passes(rules: str) -> None:
     rebound = [{"dt": 0.9, "type": "pocket_rebound", "ball": "7", "pocket": "foot_left"}]
-    ruling = table_for(rules, **({"legal_safety": False} if rules == "american" else {})).stroke(
-        "7", call="7 foot_left", extra=rebound).last()  # fmt: skip
+    ruling = (
+        table_for(rules, **({"legal_safety": False} if rules == "american" else {}))
+        .stroke("7", call="7 foot_left", extra=rebound)
+        .last()
+    )
     assert counted(ruling) == {} and spots(ruling) == {} and codes(ruling) == []
     assert ruling.next is not None and ruling.next.player == "B"
 
@@ -296,8 +309,11 @@ def test_a_ball_back_from_the_pocket_stays_in_play_and_the_turn_passes(rules: st
 @pytest.mark.rule("G-11", broken=True)
 @pytest.mark.parametrize("rules", ALL_GAMES)
 def test_a_ball_rolled_along_the_rail_is_spotted_without_penalty(rules: str) -> None:
-    ruling = table_for(rules, edition="federation").stroke(
-        "7", **POT, extra=[{"dt": 0.1, "type": "rail_roll", "ball": "7"}]).last()  # fmt: skip
+    ruling = (
+        table_for(rules, edition="federation")
+        .stroke("7", **POT, extra=[{"dt": 0.1, "type": "rail_roll", "ball": "7"}])
+        .last()
+    )
     assert codes(ruling) == [] and ruling.penalty is None and counted(ruling) == {}
     assert spots(ruling) == {"7": FOOT_SPOT} and ruling.next is not None and ruling.next.player == "B"
 
@@ -305,8 +321,11 @@ def test_a_ball_rolled_along_the_rail_is_spotted_without_penalty(rules: str) -> 
 @pytest.mark.rule("G-8", broken=False)
 @pytest.mark.rule("G-11", broken=False)
 def test_another_ball_counts_beside_the_one_rolled_along_the_rail() -> None:
-    ruling = table_for("moscow").stroke(
-        "7", pots="7 foot_left, 9 middle_right", extra=[{"dt": 0.1, "type": "rail_roll", "ball": "7"}]).last()  # fmt: skip
+    ruling = (
+        table_for("moscow")
+        .stroke("7", pots="7 foot_left, 9 middle_right", extra=[{"dt": 0.1, "type": "rail_roll", "ball": "7"}])
+        .last()
+    )
     assert counted(ruling) == {"9": 1} and list(spots(ruling)) == ["7"] and following(ruling) == ("A", "in_place")
 
 
@@ -454,7 +473,11 @@ def test_a_ball_that_falls_sooner_fell_by_the_stroke(rules: str) -> None:
 
 def test_a_ball_that_falls_soon_after_a_foul_is_spotted() -> None:
     match = table_for("russian").stroke(
-        "7", ends={"7": (3538, 1763)}, call="7 foot_left", extra=[{"dt": 1, "type": "touch", "ball": "12", "by": "hand"}])  # fmt: skip
+        "7",
+        ends={"7": (3538, 1763)},
+        call="7 foot_left",
+        extra=[{"dt": 1, "type": "touch", "ball": "12", "by": "hand"}],
+    )
     match.say("pocketed", wait=2, ball="7", pocket="foot_left")
     assert counted(match.last()) == {} and spots(match.last()) == {"7": FOOT_SPOT}
 
@@ -550,8 +573,14 @@ def test_an_opponent_during_the_stroke_pays_and_the_stroke_is_repeated() -> None
 @pytest.mark.rule("G-20.16", broken=False)
 def test_a_stopped_ball_counts_only_where_it_was_the_called_one() -> None:
     def stops(ball: str, rules: str = "russian") -> Match:
-        stop = {"dt": 0.7, "type": "interference", "by": "opponent", "intentional": False, "stopped_ball": ball,
-                "pocket": "foot_left"}  # fmt: skip
+        stop = {
+            "dt": 0.7,
+            "type": "interference",
+            "by": "opponent",
+            "intentional": False,
+            "stopped_ball": ball,
+            "pocket": "foot_left",
+        }
         return table_for(rules).stroke("7", call="7 foot_left", extra=[stop])
 
     assert counted(stops("7").last()) == {"7": 7} and not stops("7").last().replay
@@ -582,7 +611,12 @@ def test_between_strokes_the_position_is_restored_and_play_goes_on() -> None:
 
 @pytest.mark.parametrize(("wait", "foul"), [(59.0, []), (62.0, ["time_over"])])
 def test_once_the_clock_is_on_a_stroke_takes_no_more_than_a_minute(wait: float, foul: list[str]) -> None:
-    match = table_for("russian").stroke("7", **POT).say("warning", what="slow_play", wait=1).say("shot_clock", on=True, wait=1)
+    match = (
+        table_for("russian")
+        .stroke("7", **POT)
+        .say("warning", what="slow_play", wait=1)
+        .say("shot_clock", on=True, wait=1)
+    )
     ruling = match.stroke("9", call="9 middle_right", wait=wait).last()
     assert codes(ruling) == foul and (penalty(ruling) == (5, "B")) == bool(foul)
 

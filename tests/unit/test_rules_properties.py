@@ -41,37 +41,68 @@ def _kind(name: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict
 at_place = {"ball": ball, "x": x_mm, "y": y_mm}
 ANY_EVENT = st.one_of(
     _kind("racked", balls=lying, order_ok=st.sampled_from([True, False, None])),
-    _kind("placed", **at_place), _kind("picked_up", **at_place),
+    _kind("placed", **at_place),
+    _kind("picked_up", **at_place),
     _kind("strike", **at_place, vx=st.just(900.0), vy=st.just(100.0), player=st.sampled_from([None, None, "A", "B"])),
     _kind("strike", **at_place, vx=st.just(900.0), vy=st.just(100.0)),
     _kind("contact", balls=st.lists(ball, min_size=2, max_size=2, unique=True), x=x_mm, y=y_mm),
     _kind("contact", balls=st.tuples(st.just("cue"), st.sampled_from(NUMBERS)).map(list), x=x_mm, y=y_mm),
     _kind("cushion", **at_place, cushion=st.sampled_from(CUSHIONS)),
-    _kind("crossed", ball=ball, line=st.sampled_from(["house", "centre", "foot", "long"]), direction=st.sampled_from([1, -1])),
-    _kind("pocketed", ball=ball, pocket=pocket), _kind("pocketed", ball=ball, pocket=pocket),
-    _kind("pocket_rebound", ball=ball, pocket=pocket), _kind("left_table", **at_place),
+    _kind(
+        "crossed",
+        ball=ball,
+        line=st.sampled_from(["house", "centre", "foot", "long"]),
+        direction=st.sampled_from([1, -1]),
+    ),
+    _kind("pocketed", ball=ball, pocket=pocket),
+    _kind("pocketed", ball=ball, pocket=pocket),
+    _kind("pocket_rebound", ball=ball, pocket=pocket),
+    _kind("left_table", **at_place),
     _kind("returned", **at_place, touched=st.sampled_from(["equipment", "other", "unknown"])),
-    _kind("stopped", **at_place), _kind("rest", balls=lying), _kind("rest", balls=lying),
-    _kind("hanging", **at_place, pocket=pocket), _kind("shake"),
-    _kind("touch", ball=ball, by=st.sampled_from(["cue", "hand", "unknown"]), moved_mm=st.just(3.0),
-          player=st.sampled_from([None, "A", "B"])),
+    _kind("stopped", **at_place),
+    _kind("rest", balls=lying),
+    _kind("rest", balls=lying),
+    _kind("hanging", **at_place, pocket=pocket),
+    _kind("shake"),
+    _kind(
+        "touch",
+        ball=ball,
+        by=st.sampled_from(["cue", "hand", "unknown"]),
+        moved_mm=st.just(3.0),
+        player=st.sampled_from([None, "A", "B"]),
+    ),
     _kind("moved", **at_place, cause=st.sampled_from(["opponent", "outsider", "unknown"])),
     _kind("tip", ball=ball, kind=st.sampled_from(["double_hit", "push", "squeeze"])),
     _kind("identified", ball=ball, number=st.integers(1, 15)),
-    _kind("call", ball=ball, pocket=pocket), _kind("call", ball=ball), _kind("feet_off_floor"), _kind("illegal_tip"),
-    _kind("body_out"), _kind("rail_roll", ball=ball),
+    _kind("call", ball=ball, pocket=pocket),
+    _kind("call", ball=ball),
+    _kind("feet_off_floor"),
+    _kind("illegal_tip"),
+    _kind("body_out"),
+    _kind("rail_roll", ball=ball),
     _kind("warning", what=st.sampled_from(["house_violation", "blocked_position", "slow_play"])),
-    _kind("interference", by=st.sampled_from(["opponent", "outsider", "other"]), intentional=st.booleans(),
-          stopped_ball=st.one_of(st.none(), ball), pocket=st.one_of(st.none(), pocket)),
-    _kind("shot_clock", on=st.booleans()), _kind("rerack"), _kind("concede_break"),
-    _kind("handicap", player=player, points=st.integers(-5, 35)), _kind("frame_over_mistake", player=player),
-    _kind("remove", ball=ball), _kind("agree_draw"), _kind("starts", player=player),
-    _kind("retract", ref=st.integers(1, 40)), _kind("confirm", ref=st.integers(1, 40)),
+    _kind(
+        "interference",
+        by=st.sampled_from(["opponent", "outsider", "other"]),
+        intentional=st.booleans(),
+        stopped_ball=st.one_of(st.none(), ball),
+        pocket=st.one_of(st.none(), pocket),
+    ),
+    _kind("shot_clock", on=st.booleans()),
+    _kind("rerack"),
+    _kind("concede_break"),
+    _kind("handicap", player=player, points=st.integers(-5, 35)),
+    _kind("frame_over_mistake", player=player),
+    _kind("remove", ball=ball),
+    _kind("agree_draw"),
+    _kind("starts", player=player),
+    _kind("retract", ref=st.integers(1, 40)),
+    _kind("confirm", ref=st.integers(1, 40)),
     _kind("override", ruling=st.integers(1, 12), fouls=st.just([])),
     _kind("override", ruling=st.integers(1, 12), counted=st.just([{"ball": "7"}])),
     _kind("override", ruling=st.integers(1, 12), score=st.just({"A": 3})),
     _kind("override", ruling=st.just("stroke 1"), next=st.just({"player": "B"})),
-)  # fmt: skip
+)
 
 
 @st.composite
@@ -136,8 +167,14 @@ def games(draw: st.DrawFn, players: int = 2) -> list[dict[str, Any]]:
     """A game from rack to end: calls, falls, misses, fouls; balls are where they are put."""
     events: list[dict[str, Any]] = [{"t": 0.0, "type": "starts", "player": "A"}]
     spots = [(2662.5 + 59 * r, 887.5 + 34 * (r - 2 * i)) for r in range(5) for i in range(r + 1)]
-    events.append({"t": 1.0, "type": "racked", "order_ok": True,
-                   "balls": [{"ball": b, "x": x, "y": y} for b, (x, y) in zip(NUMBERS, spots, strict=True)]})  # fmt: skip
+    events.append(
+        {
+            "t": 1.0,
+            "type": "racked",
+            "order_ok": True,
+            "balls": [{"ball": b, "x": x, "y": y} for b, (x, y) in zip(NUMBERS, spots, strict=True)],
+        }
+    )
     t = 1.0
     for _ in range(draw(st.integers(1, 12))):
         t += 30
@@ -199,9 +236,7 @@ def test_every_fallen_ball_is_counted_or_spotted_and_one_penalty_is_paid(
         assert ruling.penalty is None or (ruling.penalty.points in (5, None) and ruling.penalty.balls in (1, None))
         if ruling.kind is not RulingKind.STROKE:
             continue
-        fallen = {
-            e["ball"] for e in told if e["type"] == "pocketed" and ruling.t_start <= e["t"] <= ruling.t_end
-        }  # fmt: skip
+        fallen = {e["ball"] for e in told if e["type"] == "pocketed" and ruling.t_start <= e["t"] <= ruling.t_end}
         counted, spotted = {b.ball for b in ruling.counted}, {b.ball for b in ruling.spotted}
         assert counted <= fallen
         assert fallen - (set() if rules == "american" else {"cue"}) <= counted | spotted

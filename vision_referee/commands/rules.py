@@ -50,7 +50,9 @@ def register(app: typer.Typer) -> None:
             value = setting.default or _plain(values[setting.key])
             typer.echo(f"  {setting.key:21} {setting.rule:5} {setting.meaning} [default: {value}]")
         if settings_of(name):
-            typer.echo("\nSet one with --set KEY=VALUE, or several in a TOML file's [rules] table with --settings FILE.")
+            typer.echo(
+                "\nSet one with --set KEY=VALUE, or several in a TOML file's [rules] table with --settings FILE."
+            )
 
     def _plain(value: object) -> str:
         if isinstance(value, bool):

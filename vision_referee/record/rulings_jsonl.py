@@ -32,8 +32,13 @@ def ruling_to_json(ruling: Ruling) -> dict[str, Any]:
         "t_end": short(ruling.t_end),
         "player": ruling.player,
         "fouls": [
-            {"code": foul.code.value, "rule": foul.rule, "t": short(foul.t), "balls": list(foul.balls),
-             "confidence": short(foul.confidence)}
+            {
+                "code": foul.code.value,
+                "rule": foul.rule,
+                "t": short(foul.t),
+                "balls": list(foul.balls),
+                "confidence": short(foul.confidence),
+            }
             for foul in ruling.fouls
         ],
         "penalty": _penalty_to_json(ruling.penalty),
@@ -56,7 +61,7 @@ def ruling_to_json(ruling: Ruling) -> dict[str, Any]:
         "match": dict(ruling.match),
         "match_over": ruling.match_over,
         "overridden": ruling.overridden,
-    }  # fmt: skip
+    }
     if ruling.choice:
         values["choice"] = list(ruling.choice)
     return values
@@ -89,21 +94,32 @@ def ruling_from_json(values: dict[str, Any]) -> Ruling:
         t_end=float(values["t_end"]),
         player=values.get("player"),
         fouls=tuple(
-            Foul(code=FoulCode(foul["code"]), rule=foul.get("rule", ""), t=float(foul.get("t", values["t_end"])),
-                 balls=tuple(foul.get("balls", ())), confidence=float(foul.get("confidence", 1.0)))
+            Foul(
+                code=FoulCode(foul["code"]),
+                rule=foul.get("rule", ""),
+                t=float(foul.get("t", values["t_end"])),
+                balls=tuple(foul.get("balls", ())),
+                confidence=float(foul.get("confidence", 1.0)),
+            )
             for foul in values.get("fouls") or ()
         ),
         penalty=Penalty(points=penalty.get("points"), balls=penalty.get("balls"), to=penalty.get("to"))
-        if penalty else None,
+        if penalty
+        else None,
         counted=tuple(
-            CountedBall(ball=ball["ball"], pocket=PocketName(ball["pocket"]) if ball.get("pocket") else None,
-                        points=int(ball["points"]))
+            CountedBall(
+                ball=ball["ball"],
+                pocket=PocketName(ball["pocket"]) if ball.get("pocket") else None,
+                points=int(ball["points"]),
+            )
             for ball in values.get("counted") or ()
         ),
         spotted=tuple(_at_from_json(at) for at in values.get("spotted") or ()),
         restored=tuple(_at_from_json(at) for at in values.get("restored") or ()),
         replay=bool(values.get("replay", False)),
-        next=NextStroke(player=following["player"], cue_ball=CueBallState(following["cue_ball"])) if following else None,
+        next=NextStroke(player=following["player"], cue_ball=CueBallState(following["cue_ball"]))
+        if following
+        else None,
         score=dict(values.get("score") or {}),
         game_over=bool(values.get("game_over", False)),
         winner=values.get("winner"),
@@ -116,7 +132,7 @@ def ruling_from_json(values: dict[str, Any]) -> Ruling:
         match=dict(values.get("match") or {}),
         match_over=bool(values.get("match_over", False)),
         text=dict(values.get("text") or {}),
-    )  # fmt: skip
+    )
 
 
 def _at_from_json(values: dict[str, Any]) -> BallAt:

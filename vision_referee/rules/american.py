@@ -52,5 +52,3 @@ class American(Game):
 
     def fine(self, state: GameState, offender: str, to: str, t: float) -> Fine:
         return ball_penalty(self.settings.edition, state, offender, to, t)
-
-

@@ -278,7 +278,9 @@ class Between:
             next_player=to,
             notes=("frame_over_mistake",),
         )
-        self._issue("mistake", event, with_fine(self.game, state, draft, self.game.fine(state, event.player, to, event.t)))
+        self._issue(
+            "mistake", event, with_fine(self.game, state, draft, self.game.fine(state, event.player, to, event.t))
+        )
 
     # --- balls taken off (M-2, M-4) ---------------------------------------------------------------------------------
 
@@ -387,4 +389,3 @@ class Between:
 def jolted(events: Sequence[Event], fall: Pocketed, shake_s: float) -> list[Shake]:
     """The jolts that this ball may have fallen from (G-16)."""
     return [e for e in events if isinstance(e, Shake) and 0 <= fall.t - e.t <= shake_s + 1e-9]
-

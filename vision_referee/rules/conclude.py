@@ -24,9 +24,7 @@ class _End:
     tied: bool = False
 
 
-def conclude(
-    game: Game, state: GameState, draft: Draft, ruling_id: int, fix: Correction
-) -> tuple[GameState, Ruling]:
+def conclude(game: Game, state: GameState, draft: Draft, ruling_id: int, fix: Correction) -> tuple[GameState, Ruling]:
     """Enter the draft into the score and make the ruling of it, with an official's fields in place of the derived."""
     draft = _corrected(game, state, draft, fix)
     score, shelves, debts = _entered(game, state, draft)
@@ -48,16 +46,31 @@ def conclude(
         following = NextStroke(player=draft.next_player, cue_ball=draft.cue_ball)
     corrected = bool(fix.given)
     ruling = Ruling(
-        id=ruling_id, kind=draft.kind, t_start=draft.t_start, t_end=draft.t_end, player=draft.player,
-        fouls=draft.fouls, penalty=draft.penalty, counted=draft.counted, spotted=draft.spotted,
-        restored=draft.restored, replay=draft.replay, next=following, score=dict(score), game_over=end.over,
+        id=ruling_id,
+        kind=draft.kind,
+        t_start=draft.t_start,
+        t_end=draft.t_end,
+        player=draft.player,
+        fouls=draft.fouls,
+        penalty=draft.penalty,
+        counted=draft.counted,
+        spotted=draft.spotted,
+        restored=draft.restored,
+        replay=draft.replay,
+        next=following,
+        score=dict(score),
+        game_over=end.over,
         winner=draft.winner if draft.kind is RulingKind.LAG else end.winner,
         confidence=1.0 if corrected else draft.confidence,
         review=fix.review if corrected else bool(doubts),
         doubts=() if corrected and not fix.review else doubts,
-        choice=() if end.over else draft.choice, overridden=corrected, notes=draft.notes,
-        match=dict(after.wins), match_over=after.match_over, text=dict(fix.text),
-    )  # fmt: skip
+        choice=() if end.over else draft.choice,
+        overridden=corrected,
+        notes=draft.notes,
+        match=dict(after.wins),
+        match_over=after.match_over,
+        text=dict(fix.text),
+    )
     return after, ruling
 
 
@@ -95,10 +108,13 @@ def _corrected_between(game: Game, state: GameState, draft: Draft, fix: Correcti
             draft = replace(draft, returned=(), removals=(), debts=0)
     if fix.has("counted"):
         counted = tuple(
-            CountedBall(ball=b.ball, pocket=b.pocket,
-                        points=b.points if b.points is not None else game.points(state, b.ball, last=False) or 0)
+            CountedBall(
+                ball=b.ball,
+                pocket=b.pocket,
+                points=b.points if b.points is not None else game.points(state, b.ball, last=False) or 0,
+            )
             for b in fix.counted
-        )  # fmt: skip
+        )
         names = {ball.ball for ball in counted}
         draft = replace(draft, counted=counted, places={b: p for b, p in draft.places.items() if b not in names})
     if fix.has("spotted"):
@@ -138,9 +154,13 @@ def _entered(
 
 
 def _debts_paid(
-    game: Game, state: GameState, draft: Draft, score: dict[str, int], shelves: dict[str, tuple[str, ...]],
+    game: Game,
+    state: GameState,
+    draft: Draft,
+    score: dict[str, int],
+    shelves: dict[str, tuple[str, ...]],
     debts: dict[str, int],
-) -> tuple[Draft, dict[str, int], dict[str, tuple[str, ...]], dict[str, int]]:  # fmt: skip
+) -> tuple[Draft, dict[str, int], dict[str, tuple[str, ...]], dict[str, int]]:
     """M-4, 1994: what an empty shelf owed is paid at the end of the stroke that next scores."""
     player = draft.player
     if player is None or not draft.counted:
@@ -149,9 +169,11 @@ def _debts_paid(
         ball = shelves[player][-1]
         ((_, place),) = spot_all(state.table, [ball], dict(draft.places), game.spotter_of_penalty())
         draft = replace(
-            draft, spotted=(*draft.spotted, at(ball, place)), places=dict(draft.places) | {ball: place},
+            draft,
+            spotted=(*draft.spotted, at(ball, place)),
+            places=dict(draft.places) | {ball: place},
             notes=(*draft.notes, f"debt_paid:{ball}"),
-        )  # fmt: skip
+        )
         shelves[player] = shelves[player][:-1]
         score[player] -= 1
         debts[player] -= 1
@@ -201,21 +223,36 @@ def _respotted(
     shelves = {name: tuple(ball for ball in shelf if ball != last) for name, shelf in shelves.items()}
     places = {ball: place for ball, place in draft.places.items() if ball != "cue"} | {last: spot}
     draft = replace(
-        draft, spotted=(*draft.spotted, at(last, spot)), places=places, notes=(*draft.notes, "seventy_all_respot"),
+        draft,
+        spotted=(*draft.spotted, at(last, spot)),
+        places=places,
+        notes=(*draft.notes, "seventy_all_respot"),
         cue_ball=CueBallState.IN_HAND_HOUSE,
-    )  # fmt: skip
+    )
     return draft, shelves, last
 
 
 def _state_after(
-    game: Game, state: GameState, draft: Draft, score: Mapping[str, int], shelves: Mapping[str, tuple[str, ...]],
-    debts: Mapping[str, int], end: _End,
-) -> GameState:  # fmt: skip
+    game: Game,
+    state: GameState,
+    draft: Draft,
+    score: Mapping[str, int],
+    shelves: Mapping[str, tuple[str, ...]],
+    debts: Mapping[str, int],
+    end: _End,
+) -> GameState:
     after = replace(
-        state, score=dict(score), shelves=dict(shelves), debts=dict(debts), places=dict(draft.places),
-        hanging=dict(draft.hanging), removals=state.removals + draft.removals, cue_ball=draft.cue_ball,
-        turn=draft.next_player or state.turn, barred=draft.barred,
-    )  # fmt: skip
+        state,
+        score=dict(score),
+        shelves=dict(shelves),
+        debts=dict(debts),
+        places=dict(draft.places),
+        hanging=dict(draft.hanging),
+        removals=state.removals + draft.removals,
+        cue_ball=draft.cue_ball,
+        turn=draft.next_player or state.turn,
+        barred=draft.barred,
+    )
     return _game_over(game, after, end.winner) if end.over else after
 
 
@@ -227,9 +264,18 @@ def _game_over(game: Game, state: GameState, winner: str | None) -> GameState:
     needed, games = game.settings.wins_needed, game.settings.games
     match_over = bool(needed and max(wins.values()) >= needed) or bool(games and state.game >= games)
     return replace(
-        state, phase=Phase.OVER, wins=wins, match_over=match_over, last_winner=winner, removals=(), lag_wanted=False, starter=None,
-        choice_open=False, reracked=False, break_again=False,
-    )  # fmt: skip
+        state,
+        phase=Phase.OVER,
+        wins=wins,
+        match_over=match_over,
+        last_winner=winner,
+        removals=(),
+        lag_wanted=False,
+        starter=None,
+        choice_open=False,
+        reracked=False,
+        break_again=False,
+    )
 
 
 def draft_between(
@@ -237,7 +283,13 @@ def draft_between(
 ) -> Draft:
     """A draft that changes nothing: the start of every ruling between strokes."""
     return Draft(
-        kind=kind, t_start=t_start, t_end=t_end, player=player, next_player=state.turn, cue_ball=state.cue_ball,
-        places=state.places, hanging=state.hanging, barred=state.barred,
-    )  # fmt: skip
-
+        kind=kind,
+        t_start=t_start,
+        t_end=t_end,
+        player=player,
+        next_player=state.turn,
+        cue_ball=state.cue_ball,
+        places=state.places,
+        hanging=state.hanging,
+        barred=state.barred,
+    )

@@ -117,4 +117,3 @@ class Game:
     def bar_returned(self, offender: str, to: str, returned: tuple[str, ...]) -> tuple[str, frozenset[str]] | None:
         """Which player may not play which balls with his next stroke (A-4, 1994)."""
         return None
-

@@ -43,5 +43,3 @@ def side_with_edges(table: TableSpec, places: Mapping[str, Place], edges: Edges,
     if edges.decide("all_in_house", inside, outermost - table.house_line_mm, error_mm):
         return CueBallState.IN_HAND_FOOT
     return CueBallState.IN_HAND_HOUSE
-
-

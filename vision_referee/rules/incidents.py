@@ -138,8 +138,7 @@ def _interfered(game: Game, state: GameState, incident: Incident, toucher: str) 
     official = [e for e in incident.events if isinstance(e, Interference)]
     moved = [e for e in incident.events if isinstance(e, Moved)]
     by_opponent = any(e.by is InterferenceBy.OPPONENT for e in official) or (
-        not official
-        and (any(e.cause is MovedCause.OPPONENT for e in moved) or (not moved and toucher != state.turn))
+        not official and (any(e.cause is MovedCause.OPPONENT for e in moved) or (not moved and toucher != state.turn))
     )
     if not official and any(e.cause is MovedCause.UNKNOWN for e in moved):
         doubts.append("moved_by_unknown")

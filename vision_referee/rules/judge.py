@@ -304,7 +304,7 @@ def _points(
     *, spotted: Iterable[str] = (),
 ) -> tuple[tuple[CountedBall, ...], tuple[str, ...]]:  # fmt: skip
     """The counted balls with their points. Of the last two by one stroke, the later is the last ball (S-3)."""
-    left = game.balls_left(dict(lying) | {ball: (0.0, 0.0) for ball in spotted})
+    left = game.balls_left(dict(lying) | dict.fromkeys(spotted, (0.0, 0.0)))
     counted: list[CountedBall] = []
     doubts: list[str] = []
     for index, pot in enumerate(pots):
@@ -336,5 +336,3 @@ def _still_hanging(state: GameState, facts: Facts) -> dict[str, Hanging]:
     moved = {ball for contact in facts.contacts for ball in contact.balls} | {facts.strike.ball}
     touched = {touch.ball for touch in facts.touches} | {event.ball for event in facts.moved}
     return {ball: hung for ball, hung in state.hanging.items() if ball not in moved | touched | facts.gone}
-
-

@@ -97,18 +97,39 @@ def who_breaks(game: Game, state: GameState) -> str:
 def new_game(game: Game, state: GameState, numbers: Mapping[str, int], unsure: frozenset[str]) -> GameState:
     """The state before the first stroke of the next game, nothing racked yet."""
     first = state.strokes == 0 and state.phase is not Phase.OVER
-    zero = {name: 0 for name in state.players}
+    zero = dict.fromkeys(state.players, 0)
     return replace(
         state,
-        turn=who_breaks(game, state), phase=Phase.BREAK, cue_ball=CueBallState.IN_HAND_HOUSE,
+        turn=who_breaks(game, state),
+        phase=Phase.BREAK,
+        cue_ball=CueBallState.IN_HAND_HOUSE,
         score={name: state.handicap.get(name, 0) for name in state.players},
-        shelves={name: () for name in state.players}, debts=zero, places={}, balls_known=False, hanging={},
-        full_rack=frozenset(), numbers=numbers, unsure_numbers=unsure, removals=(), picked_up={},
-        barred=None, in_motion=False, strokes=0, game=state.game if first else state.game + 1, breaker=None,
-        starter=None, last_striker=None, last_violated=False, lag_wanted=False, lag_seen=False, choice_open=False, reracked=False,
-        break_again=False, respotted=None,
+        shelves=dict.fromkeys(state.players, ()),
+        debts=zero,
+        places={},
+        balls_known=False,
+        hanging={},
+        full_rack=frozenset(),
+        numbers=numbers,
+        unsure_numbers=unsure,
+        removals=(),
+        picked_up={},
+        barred=None,
+        in_motion=False,
+        strokes=0,
+        game=state.game if first else state.game + 1,
+        breaker=None,
+        starter=None,
+        last_striker=None,
+        last_violated=False,
+        lag_wanted=False,
+        lag_seen=False,
+        choice_open=False,
+        reracked=False,
+        break_again=False,
+        respotted=None,
         lag_missing=state.starter is None and deciding_game(game, state),
-    )  # fmt: skip
+    )
 
 
 def with_rack(state: GameState, racked: Racked) -> GameState:

@@ -28,11 +28,11 @@ _Corrections = Retract | Confirm | Override | Identified
 def first_state(game: Game, table: TableSpec, players: Sequence[str]) -> GameState:
     """The state before anything has been seen."""
     handicap = {name: points for name, points in game.settings.handicap if name in players}
-    zero = {name: 0 for name in players}
+    zero = dict.fromkeys(players, 0)
     starts = game.settings.who_starts
     return GameState(
         table=table, players=tuple(players), turn=starts if starts in players else players[0],
-        score=zero | handicap, handicap=handicap, shelves={name: () for name in players}, debts=zero, wins=zero,
+        score=zero | handicap, handicap=handicap, shelves=dict.fromkeys(players, ()), debts=zero, wins=zero,
     )  # fmt: skip
 
 
@@ -46,6 +46,7 @@ class _Fold:
     confirmed: frozenset[int]
     turn: Turn
     rulings: list[Ruling] = field(default_factory=list)
+
     def step(self, event: Event) -> bool:
         """Take an event in; whether it began a new turn."""
         if self.turn.takes(event):

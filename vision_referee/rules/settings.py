@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from vision_referee.domain.errors import InputError
+from vision_referee.rules.setting_values import (
+    choice,
+    number_within,
+    player_name,
+    points_ahead,
+    whole_within,
+    yes_no,
+)
 
 RULE_SETS = ("small-russian", "russian", "moscow", "american", "none")
 CALLED = ("small-russian", "russian")
@@ -65,117 +72,176 @@ class Setting:
     """How the default reads where the value itself does not say it."""
 
 
-def _choice(*allowed: str) -> Callable[[Any], str]:
-    def parse(value: Any) -> str:
-        text = str(value).replace("-", "_") if str(value) not in allowed else str(value)
-        if text not in allowed:
-            raise ValueError(f"must be {' or '.join(allowed)}")
-        return text
-
-    return parse
-
-
-def _yes_no(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    if value in ("true", "false"):
-        return bool(value == "true")
-    raise ValueError("must be true or false")
-
-
-def _number(low: float, high: float) -> Callable[[Any], float]:
-    def parse(value: Any) -> float:
-        try:
-            number = math.nan if isinstance(value, bool) else float(value)
-        except (TypeError, ValueError):
-            number = math.nan
-        if not low <= number <= high:
-            raise ValueError(f"must be a number from {low:g} to {high:g}")
-        return number
-
-    return parse
-
-
-def _whole(low: int, high: int) -> Callable[[Any], int]:
-    def parse(value: Any) -> int:
-        try:
-            number = None if isinstance(value, bool | float) else int(value)
-        except (TypeError, ValueError):
-            number = None
-        if number is None or not low <= number <= high:
-            raise ValueError(f"must be a whole number from {low} to {high}")
-        return number
-
-    return parse
-
-
-def _name(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("must be a player's name")
-    return value.strip()
-
-
-def _handicap(value: Any) -> tuple[tuple[str, int], ...]:
-    """``A:10,B:5``, or a TOML table of names and points."""
-    pairs = value.items() if isinstance(value, Mapping) else [part.rpartition(":")[::2] for part in str(value).split(",")]
-    found: dict[str, int] = {}
-    for name, points in pairs:
-        try:
-            found[_name(name)] = found.get(_name(name), 0) + _whole(-200, 200)(points)
-        except ValueError:
-            raise ValueError("must be a player and points, such as A:10") from None
-    return tuple(found.items())
-
-
 SETTINGS: tuple[Setting, ...] = (
-    Setting(key="edition", rule="M-4", rule_sets=GAMES, parse=_choice(EDITION_1994, FEDERATION),
-            meaning="the rule book of 1994, or the federation's rules of today"),
-    Setting(key="call", rule="S-6", rule_sets=CALLED, parse=_choice("ball_pocket", "pure"),
-            meaning="what is called: ball and pocket, or ball, pocket and way (pure)"),
-    Setting(key="players", rule="S-5", rule_sets=GAMES, parse=_whole(2, 4), default="as many as are named, else 2",
-            meaning="how many play: 2 to 4 in small-russian, 2 in the other games"),
-    Setting(key="handicap", rule="S-12", rule_sets=GAMES, parse=_handicap, default="none",
-            meaning="points (balls in moscow and american) ahead, such as A:10"),
-    Setting(key="seventy_all", rule="R-5", rule_sets=CALLED, parse=_choice("draw", "respot"),
-            meaning="70 : 70 is a draw, or the last ball is spotted and the lag decides who plays it"),
-    Setting(key="penalty_points_touch", rule="S-9", rule_sets=CALLED, parse=_yes_no,
-            meaning="whether touching a ball costs points"),
-    Setting(key="penalty_points_butt", rule="S-9", rule_sets=CALLED, parse=_yes_no,
-            meaning="whether a stroke with the butt or the side of the cue costs points"),
-    Setting(key="penalty_line_mm", rule="G-14", rule_sets=GAMES, parse=_number(-200, 200),
-            meaning="how far beyond the close ball's centre the penalty line lies, mm"),
-    Setting(key="hanging_s", rule="G-16", rule_sets=GAMES, parse=_number(0, 600),
-            meaning="a ball that hung this long after the stroke and then falls is put back, s"),
-    Setting(key="shake_s", rule="G-16", rule_sets=GAMES, parse=_number(0, 60),
-            meaning="a hanging ball that falls within this time of a jolt fell from it, s"),
-    Setting(key="shot_clock_s", rule="G-19", rule_sets=GAMES, parse=_number(1, 3600),
-            meaning="time for a stroke once the official has switched the clock on, s"),
-    Setting(key="legal_safety", rule="M-7", rule_sets=BALL_GAMES, parse=_yes_no,
-            default="moscow: true in edition federation; american: true",
-            meaning="whether a stroke that pockets nothing must bring balls to cushions"),
-    Setting(key="break_rule", rule="M-8", rule_sets=BALL_GAMES, parse=_yes_no, default="true in edition federation",
-            meaning="whether the break must pocket a ball or bring balls to cushions"),
-    Setting(key="who_starts", rule="S-12", rule_sets=GAMES, parse=_name, default="the first player named",
-            meaning="the player who starts the first game where no lag is played and no official says"),
-    Setting(key="next_break", rule="G-3", rule_sets=GAMES, parse=_choice("winner", "alternate"),
-            default="small-russian: winner; the others: alternate",
-            meaning="who starts the games after the first"),
-    Setting(key="race_to", rule="G-3", rule_sets=GAMES, parse=_whole(0, 99), default="0: no end",
-            meaning="games that win the match"),
-    Setting(key="games", rule="G-3", rule_sets=GAMES, parse=_whole(0, 99), default="0: no end",
-            meaning="the match is the best of so many games"),
-    Setting(key="lag_equal_mm", rule="G-2", rule_sets=GAMES, parse=_number(0, 100),
-            meaning="distances in the lag that differ by no more are equal, mm"),
-    Setting(key="rack_off_mm", rule="G-4", rule_sets=GAMES, parse=_number(0, 100),
-            meaning="a rack farther off than this is reported, mm"),
-    Setting(key="sure", rule="G-20", rule_sets=GAMES, parse=_number(0.5, 1),
-            meaning="a fact with less confidence that would change the ruling sends it to a person"),
-    Setting(key="position_error_mm", rule="G-12", rule_sets=GAMES, parse=_number(0, 50),
-            meaning="the error of a measured place: nearer to an edge than this is doubt, mm"),
-    Setting(key="time_error_s", rule="G-16", rule_sets=GAMES, parse=_number(0, 2),
-            meaning="the error of a measured time: nearer to an edge than this is doubt, s"),
-    Setting(key="angle_error_deg", rule="G-14", rule_sets=GAMES, parse=_number(0, 20),
-            meaning="the error of a measured angle: nearer to an edge than this is doubt, degrees"),
+    Setting(
+        key="edition",
+        rule="M-4",
+        rule_sets=GAMES,
+        parse=choice(EDITION_1994, FEDERATION),
+        meaning="the rule book of 1994, or the federation's rules of today",
+    ),
+    Setting(
+        key="call",
+        rule="S-6",
+        rule_sets=CALLED,
+        parse=choice("ball_pocket", "pure"),
+        meaning="what is called: ball and pocket, or ball, pocket and way (pure)",
+    ),
+    Setting(
+        key="players",
+        rule="S-5",
+        rule_sets=GAMES,
+        parse=whole_within(2, 4),
+        default="as many as are named, else 2",
+        meaning="how many play: 2 to 4 in small-russian, 2 in the other games",
+    ),
+    Setting(
+        key="handicap",
+        rule="S-12",
+        rule_sets=GAMES,
+        parse=points_ahead,
+        default="none",
+        meaning="points (balls in moscow and american) ahead, such as A:10",
+    ),
+    Setting(
+        key="seventy_all",
+        rule="R-5",
+        rule_sets=CALLED,
+        parse=choice("draw", "respot"),
+        meaning="70 : 70 is a draw, or the last ball is spotted and the lag decides who plays it",
+    ),
+    Setting(
+        key="penalty_points_touch",
+        rule="S-9",
+        rule_sets=CALLED,
+        parse=yes_no,
+        meaning="whether touching a ball costs points",
+    ),
+    Setting(
+        key="penalty_points_butt",
+        rule="S-9",
+        rule_sets=CALLED,
+        parse=yes_no,
+        meaning="whether a stroke with the butt or the side of the cue costs points",
+    ),
+    Setting(
+        key="penalty_line_mm",
+        rule="G-14",
+        rule_sets=GAMES,
+        parse=number_within(-200, 200),
+        meaning="how far beyond the close ball's centre the penalty line lies, mm",
+    ),
+    Setting(
+        key="hanging_s",
+        rule="G-16",
+        rule_sets=GAMES,
+        parse=number_within(0, 600),
+        meaning="a ball that hung this long after the stroke and then falls is put back, s",
+    ),
+    Setting(
+        key="shake_s",
+        rule="G-16",
+        rule_sets=GAMES,
+        parse=number_within(0, 60),
+        meaning="a hanging ball that falls within this time of a jolt fell from it, s",
+    ),
+    Setting(
+        key="shot_clock_s",
+        rule="G-19",
+        rule_sets=GAMES,
+        parse=number_within(1, 3600),
+        meaning="time for a stroke once the official has switched the clock on, s",
+    ),
+    Setting(
+        key="legal_safety",
+        rule="M-7",
+        rule_sets=BALL_GAMES,
+        parse=yes_no,
+        default="moscow: true in edition federation; american: true",
+        meaning="whether a stroke that pockets nothing must bring balls to cushions",
+    ),
+    Setting(
+        key="break_rule",
+        rule="M-8",
+        rule_sets=BALL_GAMES,
+        parse=yes_no,
+        default="true in edition federation",
+        meaning="whether the break must pocket a ball or bring balls to cushions",
+    ),
+    Setting(
+        key="who_starts",
+        rule="S-12",
+        rule_sets=GAMES,
+        parse=player_name,
+        default="the first player named",
+        meaning="the player who starts the first game where no lag is played and no official says",
+    ),
+    Setting(
+        key="next_break",
+        rule="G-3",
+        rule_sets=GAMES,
+        parse=choice("winner", "alternate"),
+        default="small-russian: winner; the others: alternate",
+        meaning="who starts the games after the first",
+    ),
+    Setting(
+        key="race_to",
+        rule="G-3",
+        rule_sets=GAMES,
+        parse=whole_within(0, 99),
+        default="0: no end",
+        meaning="games that win the match",
+    ),
+    Setting(
+        key="games",
+        rule="G-3",
+        rule_sets=GAMES,
+        parse=whole_within(0, 99),
+        default="0: no end",
+        meaning="the match is the best of so many games",
+    ),
+    Setting(
+        key="lag_equal_mm",
+        rule="G-2",
+        rule_sets=GAMES,
+        parse=number_within(0, 100),
+        meaning="distances in the lag that differ by no more are equal, mm",
+    ),
+    Setting(
+        key="rack_off_mm",
+        rule="G-4",
+        rule_sets=GAMES,
+        parse=number_within(0, 100),
+        meaning="a rack farther off than this is reported, mm",
+    ),
+    Setting(
+        key="sure",
+        rule="G-20",
+        rule_sets=GAMES,
+        parse=number_within(0.5, 1),
+        meaning="a fact with less confidence that would change the ruling sends it to a person",
+    ),
+    Setting(
+        key="position_error_mm",
+        rule="G-12",
+        rule_sets=GAMES,
+        parse=number_within(0, 50),
+        meaning="the error of a measured place: nearer to an edge than this is doubt, mm",
+    ),
+    Setting(
+        key="time_error_s",
+        rule="G-16",
+        rule_sets=GAMES,
+        parse=number_within(0, 2),
+        meaning="the error of a measured time: nearer to an edge than this is doubt, s",
+    ),
+    Setting(
+        key="angle_error_deg",
+        rule="G-14",
+        rule_sets=GAMES,
+        parse=number_within(0, 20),
+        meaning="the error of a measured angle: nearer to an edge than this is doubt, degrees",
+    ),
 )
 _BY_KEY = {setting.key: setting for setting in SETTINGS}
 

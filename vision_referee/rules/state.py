@@ -135,7 +135,8 @@ class GameState:
     def holder_of(self, number: int) -> str | None:
         """The ball, on the bed or on a shelf, that is known to bear this number."""
         shelved = [ball for shelf in self.shelves.values() for ball in shelf]
-        return next((ball for ball in (*self.places, *shelved, *self.full_rack) if self.number_of(ball) == number), None)
+        every = (*self.places, *shelved, *self.full_rack)
+        return next((ball for ball in every if self.number_of(ball) == number), None)
 
 
 def ascending(state: GameState, balls: list[str]) -> list[str]:

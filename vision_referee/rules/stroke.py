@@ -219,5 +219,3 @@ def displaced(state: GameState, facts: Facts) -> list[BallAt]:
 def is_confirmed(stroke: Stroke, *events: Event | None) -> bool:
     """Whether an official confirmed one of these events."""
     return any(event is not None and event.id in stroke.confirmed for event in events)
-
-

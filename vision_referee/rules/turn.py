@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from vision_referee.domain.balls import CUE
-from vision_referee.domain.events import Call, Event, Interference, Pocketed, Rest, Strike, Touch
+from vision_referee.domain.events import Call, Event, Interference, Moved, Pocketed, Rest, Strike, Touch
 from vision_referee.domain.rulings import CueBallState, Ruling
 from vision_referee.rules.between import Between, Numbers, jolted
 from vision_referee.rules.conclude import conclude
@@ -22,6 +22,9 @@ JUST_BEFORE_S = 3.0
 """A touch so shortly before the strike is of the stroke: nobody else can have come to the table."""
 AFTER_CALL_S = 6.0
 """So too a little longer where the stroke had already been called."""
+
+WORD_ON_STROKE_S = 15.0
+"""So soon after a stroke an official's word on interference means what was seen during it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +133,7 @@ class Turn:
             state = replace(state, lag_wanted=False, lag_missing=True)
         # A rack that was ordered and has not been seen is taken for set.
         broken_again = state.break_again and state.reracked
-        return replace(
-            state, reracked=False, break_again=False, phase=Phase.BREAK if broken_again else state.phase
-        )
+        return replace(state, reracked=False, break_again=False, phase=Phase.BREAK if broken_again else state.phase)
 
     def _stroke(
         self, own: list[Event], next_strike: Strike | None, confirmed: frozenset[int],
@@ -165,11 +166,18 @@ class Turn:
                 if event.id is not None and about:
                     doubts[event.id] = about
                 (own if by_stroke else others).append(event)
-            elif isinstance(event, DESCRIBES_STROKE) or (isinstance(event, Interference) and event.stopped_ball):
+            elif isinstance(event, DESCRIBES_STROKE) or self._names_what_happened(event):
                 own.append(event)
             else:
                 others.append(event)
         return own, others, doubts
+
+    def _names_what_happened(self, event: Event) -> bool:
+        """An official's word, a little late, on interference with the stroke."""
+        if not isinstance(event, Interference) or self.rest is None:
+            return False
+        seen = any(isinstance(e, Moved) or (isinstance(e, Touch) and e.player) for e in self.stroke)
+        return event.stopped_ball is not None or (seen and event.t - self.rest.t <= WORD_ON_STROKE_S)
 
     def _fell_by_stroke(self, game: Game, state: GameState, fall: Pocketed) -> tuple[bool, tuple[str, ...]]:
         """G-16: within 5 s after the stroke, and not from a jolt, it fell by the stroke."""
@@ -213,5 +221,3 @@ class Turn:
         called = any(isinstance(e, Call) and e.t <= touch.t for e in self.after)
         near = to_strike_s <= (AFTER_CALL_S if called else JUST_BEFORE_S)
         return near and (end_s is None or to_strike_s < touch.t - end_s)
-
-

@@ -129,7 +129,9 @@ def _balls(ruling: Ruling, book: PhraseBook, rules: str, table: TableSpec) -> It
     if ruling.counted and not said_already:
         yield book("say", "counts_too", balls=_counted(ruling.counted, book, rules))
     if ruling.spotted:
-        spots = [book("say", "spotted_one", ball=book.ball(b.ball), place=_place(b, book, table)) for b in ruling.spotted]
+        spots = [
+            book("say", "spotted_one", ball=book.ball(b.ball), place=_place(b, book, table)) for b in ruling.spotted
+        ]
         yield book("say", "spotted", balls="; ".join(spots))
     if len(ruling.restored) >= _MANY:
         yield book("say", "restored_all")
