@@ -10,9 +10,16 @@ from vision_referee.detection.region import Region, table_region, whole_picture
 from vision_referee.domain.table import TableSpec
 
 TABLE = TableSpec(
-    name="t", family="pyramid", length_mm=3550, width_mm=1775, ball_diameter_mm=68, ball_mass_kg=0.285, corner_mouth_mm=73,
-    middle_mouth_mm=83, nose_height_mm=41,
-)  # fmt: skip
+    name="t",
+    family="pyramid",
+    length_mm=3550,
+    width_mm=1775,
+    ball_diameter_mm=68,
+    ball_mass_kg=0.285,
+    corner_mouth_mm=73,
+    middle_mouth_mm=83,
+    nose_height_mm=41,
+)
 
 
 def _overhead(width: int, height: int) -> Camera:
@@ -21,7 +28,11 @@ def _overhead(width: int, height: int) -> Camera:
     lens = np.array([1775.0, 887.5, focal * 4300 / width])
     matrix = np.array([[focal, 0, (width - 1) / 2], [0, focal, (height - 1) / 2], [0, 0, 1]])
     return Camera(
-        matrix=matrix, distortion=np.zeros(5), rvec=np.array([np.pi, 0, 0]), tvec=-rotation @ lens, size_px=(width, height)
+        matrix=matrix,
+        distortion=np.zeros(5),
+        rvec=np.array([np.pi, 0, 0]),
+        tvec=-rotation @ lens,
+        size_px=(width, height),
     )
 
 
@@ -79,9 +90,16 @@ def test_the_region_holds_the_whole_table_and_no_more_than_asked() -> None:
 def test_a_far_table_is_scaled_up_until_its_balls_are_large_enough() -> None:
     camera = _overhead(1920, 1080)
     table = TableSpec(
-        name="s", family="snooker", length_mm=3550, width_mm=1775, ball_diameter_mm=40, ball_mass_kg=0.14, corner_mouth_mm=86,
-        middle_mouth_mm=90, nose_height_mm=35,
-    )  # fmt: skip
+        name="s",
+        family="snooker",
+        length_mm=3550,
+        width_mm=1775,
+        ball_diameter_mm=40,
+        ball_mass_kg=0.14,
+        corner_mouth_mm=86,
+        middle_mouth_mm=90,
+        nose_height_mm=35,
+    )
     small = table_region(camera, table, pixels=320 * 180, least_ball_px=0.0, most_pixels=960 * 544)
     large = table_region(camera, table, pixels=320 * 180, least_ball_px=8.0, most_pixels=960 * 544)
     ball = 2 * float(camera.ball_radius_px([[0, 0]], 20.0)[0])

@@ -22,20 +22,32 @@ def _camera(tilt_deg: float = 60.0) -> Camera:
 
 
 def _disc(
-    centre: tuple[float, float], radius: float, colour: tuple[int, int, int], cloth: tuple[int, int, int] = GREEN, side: int = 80
+    centre: tuple[float, float],
+    radius: float,
+    colour: tuple[int, int, int],
+    cloth: tuple[int, int, int] = GREEN,
+    side: int = 80,
 ) -> np.ndarray:
     """A disc with smooth edges, drawn at eight times the size."""
     scale = 8
     big = np.full((side * scale, side * scale, 3), cloth, np.uint8)
-    at = tuple(int(round(((c + 0.5) * scale - 0.5) * 16)) for c in centre)
+    at = tuple(round(((c + 0.5) * scale - 0.5) * 16) for c in centre)
     cv2.circle(big, at, round(radius * scale * 16), colour, -1, cv2.LINE_AA, 4)
     return np.asarray(cv2.resize(big, (side, side), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 @pytest.mark.parametrize(
-    ("colour", "cloth"), [((235, 240, 240), GREEN), ((20, 20, 20), GREEN), ((30, 30, 190), (180, 110, 30)), ((230, 235, 235), (150, 160, 150))]
+    ("colour", "cloth"),
+    [
+        ((235, 240, 240), GREEN),
+        ((20, 20, 20), GREEN),
+        ((30, 30, 190), (180, 110, 30)),
+        ((230, 235, 235), (150, 160, 150)),
+    ],
 )
-def test_the_centre_of_a_plain_ball_is_found_to_a_tenth_of_a_pixel(colour: tuple[int, int, int], cloth: tuple[int, int, int]) -> None:
+def test_the_centre_of_a_plain_ball_is_found_to_a_tenth_of_a_pixel(
+    colour: tuple[int, int, int], cloth: tuple[int, int, int]
+) -> None:
     truth = (38.37, 41.81)
     picture = _disc(truth, 12.0, colour, cloth)
     fit = fit_outlines(picture, np.array([[39.6, 40.9]]), circles(np.array([12.0])))

@@ -15,10 +15,15 @@ def register(app: typer.Typer) -> None:
     def detect(
         images: list[Path] = typer.Argument(..., metavar="IMAGE…", help="Pictures of a table (PNG, JPEG, …)."),
         calibration: Path | None = typer.Option(
-            None, "--calibration", metavar="FILE", help="A calibration made by 'calibrate'; else the table is looked for."
+            None,
+            "--calibration",
+            metavar="FILE",
+            help="A calibration made by 'calibrate'; else the table is looked for.",
         ),
         table: str | None = typer.Option(None, "--table", metavar="NAME", help="The table's name, or a TOML file."),
-        out: Path | None = typer.Option(None, "--out", metavar="FILE.jsonl", help="Write here and not to the terminal."),
+        out: Path | None = typer.Option(
+            None, "--out", metavar="FILE.jsonl", help="Write here and not to the terminal."
+        ),
     ) -> None:
         """Find the balls in still pictures: in pixels, and in millimetres where the table is found."""
         from vision_referee.calibration.calibration import Calibration, load_calibration

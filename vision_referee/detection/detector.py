@@ -13,6 +13,8 @@ from vision_referee.detection.backends import Backend, open_backend
 from vision_referee.detection.colour import CueBallColour, mean_lab
 from vision_referee.detection.detections import Detections
 from vision_referee.detection.network import boxes_from_maps, suppress
+from vision_referee.detection.numbers import open_reader
+from vision_referee.detection.occlusion import OccluderMap
 from vision_referee.detection.outline import circles, sphere_outline
 from vision_referee.detection.refine import fit_outlines, polar_samples
 from vision_referee.detection.region import Region, table_region, whole_picture
@@ -40,9 +42,16 @@ class DetectorSettings:
     least_size: float = 0.55
     """Least and greatest width of a box against the width a ball has at that place."""
     greatest_size: float = 1.75
+    least_apart: float = 0.62
+    """Two boxes closer than this part of a ball's diameter on the cloth are one ball; the surer one stays."""
     streak: float = 1.28
     """A box this much longer than a ball is a motion streak."""
     threads: int = 2
+    numbers_a_frame: int = 4
+    """How many balls' numbers are read in one frame, in turn; 0: all, every time."""
+    least_number_px: float = 7.0
+    """Radius below which no number is legible."""
+    occluders: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,24 +97,34 @@ class PixelDetector:
         good = near & (blur == 0) & (fit.support > 0.3)
         centre = np.where(good[:, None], fit.centre_px, middle)
         return PixelBalls(
-            xy_px=centre, r_px=np.where(good, radius * fit.scale, radius), confidence=scores,
-            sigma_px=np.where(good, fit.sigma_px, 0.1 * radius + 0.15 * blur), colour=_colours(bgr, centre, circles(radius)),
-            boxes_px=boxes, blur_px=blur,
-        )  # fmt: skip
+            xy_px=centre,
+            r_px=np.where(good, radius * fit.scale, radius),
+            confidence=scores,
+            sigma_px=np.where(good, fit.sigma_px, 0.1 * radius + 0.15 * blur),
+            colour=_colours(bgr, centre, circles(radius)),
+            boxes_px=boxes,
+            blur_px=blur,
+        )
 
 
 class BallDetector:
     """Balls on a calibrated table. Keeps a little memory (the set's colours, the balls' true size), nothing else."""
 
     def __init__(
-        self, calibration: Calibration, *, backend: Backend | None = None, settings: DetectorSettings | None = None,
+        self,
+        calibration: Calibration,
+        *,
+        backend: Backend | None = None,
+        settings: DetectorSettings | None = None,
         models: Path | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.settings = settings or DetectorSettings()
         self._pixels = PixelDetector(
             backend or open_backend(models, threads=self.settings.threads), settings=self.settings
         )
         self._cue = CueBallColour()
+        self._reader = open_reader(models, threads=self.settings.threads)
+        self._turn = 0
         self._size = 1.0
         self._size_seen = 0
         self.recalibrate(calibration)
@@ -113,9 +132,14 @@ class BallDetector:
     def recalibrate(self, calibration: Calibration) -> None:
         """Go on with another calibration of the same video (the camera was moved)."""
         self.calibration = calibration
+        self._occluders = OccluderMap(calibration) if self.settings.occluders else None
         s, camera, table = self.settings, calibration.camera, calibration.table
         self._moving = table_region(
-            camera, table, pixels=s.moving_pixels, least_ball_px=s.moving_least_ball_px, most_pixels=s.moving_most_pixels
+            camera,
+            table,
+            pixels=s.moving_pixels,
+            least_ball_px=s.moving_least_ball_px,
+            most_pixels=s.moving_most_pixels,
         )
         self._fine = table_region(
             camera, table, pixels=s.fine_pixels, least_ball_px=s.fine_least_ball_px, most_pixels=s.fine_most_pixels
@@ -131,10 +155,14 @@ class BallDetector:
         bgr = frame.bgr()
         boxes, scores = self._pixels.boxes(bgr, self._fine if fine else self._moving)
         middle = (boxes[:, :2] + boxes[:, 2:]) / 2
-        boxes, scores, middle = (a[self._plausible(boxes, middle)] for a in (boxes, scores, middle))
-        if len(boxes) == 0:
-            return Detections.empty(frame.index, frame.t_s)
-        return self._measure(frame, bgr, boxes, scores, middle)
+        keep = np.flatnonzero(self._plausible(boxes, middle))
+        keep = keep[self._apart(middle[keep], scores[keep])]
+        boxes, scores, middle = boxes[keep], scores[keep], middle[keep]
+        empty = Detections.empty(frame.index, frame.t_s)
+        found = self._measure(frame, bgr, boxes, scores, middle) if len(boxes) else empty
+        if self._occluders is not None:
+            found.occluder = self._occluders.update(bgr, found.xy_mm)
+        return found
 
     def _plausible(self, boxes: F64, middle: F64) -> Bool:
         """Which boxes lie over table or rail and are of a ball's size there."""
@@ -144,15 +172,33 @@ class BallDetector:
         at = self.calibration.camera.unproject(middle, table.ball_radius_mm)
         reach = table.rail_width_mm + 1.5 * table.ball_radius_mm
         inside = (
-            (at[:, 0] > -reach) & (at[:, 0] < table.length_mm + reach) & (at[:, 1] > -reach) & (at[:, 1] < table.width_mm + reach)
-        )  # fmt: skip
+            (at[:, 0] > -reach)
+            & (at[:, 0] < table.length_mm + reach)
+            & (at[:, 1] > -reach)
+            & (at[:, 1] < table.width_mm + reach)
+        )
         expected = 2 * self.calibration.camera.ball_radius_px(at, table.ball_radius_mm) * self._size
         size = boxes[:, 2:] - boxes[:, :2]
         slack = 1.0 if self._size_seen else 1.3
         short, long_ = size.min(axis=1) / expected, size.max(axis=1) / expected
         # Until the size is known a table taken for another must not cost the balls.
-        fits = (short * slack > self.settings.least_size) & (short < self.settings.greatest_size * slack) & (long_ < 9.0)
+        fits = (
+            (short * slack > self.settings.least_size) & (short < self.settings.greatest_size * slack) & (long_ < 9.0)
+        )
         return np.asarray(inside & fits, np.bool_)
+
+    def _apart(self, middle: F64, scores: F64) -> Bool:
+        """Which boxes may stay beside better ones: two balls' centres are never closer than a diameter on the cloth."""
+        stay = np.ones(len(middle), bool)
+        if len(middle) < 2:
+            return stay
+        at = self.calibration.camera.unproject(middle, self.calibration.table.ball_radius_mm)
+        least = self.settings.least_apart * self.calibration.table.ball_diameter_mm * self._size
+        close = np.linalg.norm(at[:, None] - at[None, :], axis=2) < least
+        for i in np.argsort(-scores):
+            if stay[i]:
+                stay &= ~(close[i] & (scores < scores[i]))
+        return stay
 
     def _measure(self, frame: Frame, bgr: U8, boxes: F64, scores: F64, middle: F64) -> Detections:
         calibration, table = self.calibration, self.calibration.table
@@ -164,7 +210,7 @@ class BallDetector:
         size = boxes[:, 2:] - boxes[:, :2]
         span = template.max(axis=1) - template.min(axis=1)
         if self._size_seen == 0 and len(boxes) >= 3:  # the boxes' own size is near enough to begin with
-            self._size = float(np.clip(np.median(size.min(axis=1) / span.min(axis=1)), 0.70, 1.45))
+            self._size = float(np.clip(np.median(size.min(axis=1) / span.min(axis=1)), 0.60, 1.80))
         template, span = template * self._size, span * self._size
         extra = np.maximum(size - span, 0)
         blur = np.where((size / span).max(axis=1) > self.settings.streak, np.hypot(*extra.T), 0.0)
@@ -180,13 +226,37 @@ class BallDetector:
         self._learn_size(fit.scale[good & (fit.support > 0.6) & (scores > 0.6)])
         xy_mm = camera.unproject(centre, radius_mm)
         colour = _colours(bgr, centre, template)
-        number_p = np.zeros((len(centre), 17))
-        number_p[:, 0] = self._cue.probability(colour, good & (scores > 0.6))
-        number_p[:, 16] = 1 - number_p[:, 0]
+        cue = self._cue.probability(colour, good & (scores > 0.6))
+        number_p = self._numbers(bgr, centre, r_px * np.where(good, fit.scale, 1.0), blur, cue)
         return Detections(
-            frame=frame.index, t_s=frame.t_s, xy_px=centre, r_px=r_px * np.where(good, fit.scale, 1.0), confidence=scores,
-            xy_mm=xy_mm, sigma_mm=calibration.sigma_mm(xy_mm, 1.0) * sigma_px, number_p=number_p, colour=colour, blur_px=blur,
-        )  # fmt: skip
+            frame=frame.index,
+            t_s=frame.t_s,
+            xy_px=centre,
+            r_px=r_px * np.where(good, fit.scale, 1.0),
+            confidence=scores,
+            xy_mm=xy_mm,
+            sigma_mm=calibration.sigma_mm(xy_mm, 1.0) * sigma_px,
+            number_p=number_p,
+            colour=colour,
+            blur_px=blur,
+        )
+
+    def _numbers(self, bgr: U8, centre: F64, r_px: F64, blur: F64, cue: F64) -> F64:
+        """``number_p`` (n, 17): what colour says of the cue ball, and the numbers of the balls whose turn it is."""
+        number_p = np.zeros((len(centre), 17))
+        number_p[:, 16] = 1.0
+        legible = np.flatnonzero((blur < 0.5 * r_px) & (r_px >= self.settings.least_number_px))
+        if self._reader is not None and len(legible):
+            order = legible[np.lexsort(centre[legible].T)]
+            if 0 < self.settings.numbers_a_frame < len(order):
+                order = np.roll(order, -self._turn)[: self.settings.numbers_a_frame]
+                self._turn = (self._turn + self.settings.numbers_a_frame) % len(legible)
+            number_p[order] = self._reader.probabilities(bgr, centre[order], r_px[order])
+        told = np.maximum(cue, 0.5 * (cue + number_p[:, 0]))
+        rest = np.maximum(1 - number_p[:, :1], 1e-9)
+        number_p[:, 1:] *= (1 - told)[:, None] / rest
+        number_p[:, 0] = told
+        return number_p
 
     def _learn_size(self, scale: F64) -> None:
         """Follow the balls' true size: tables' and balls' sizes are often not quite what they are said to be."""
@@ -194,7 +264,7 @@ class BallDetector:
             return
         self._size_seen += 1
         rate = max(0.05, 1.0 / (self._size_seen + 1))
-        self._size = float(np.clip(self._size * (1 + rate * (np.median(scale) - 1)), 0.70, 1.45))
+        self._size = float(np.clip(self._size * (1 + rate * (np.median(scale) - 1)), 0.60, 1.80))
 
 
 def _colours(bgr: U8, centre: F64, outlines: F64) -> F64:

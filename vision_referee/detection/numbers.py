@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision_referee.detection.number_crops import CLASSES, UNNUMBERED, number_crops
+from vision_referee.resources import data_folder
 
 F64 = npt.NDArray[np.float64]
 U8 = npt.NDArray[np.uint8]
@@ -34,15 +35,24 @@ class NumberReader:
 
     def probabilities(self, bgr: U8, centres_px: F64, radius_px: F64) -> F64:
         """(n, 17) as in ``Detections.number_p``: cue, 1..15, cannot be told; each row sums to 1."""
-        crops = number_crops(bgr, centres_px, radius_px)
+        return honest(self.run(number_crops(bgr, centres_px, radius_px)))
+
+    def run(self, crops: U8) -> F64:
+        """The network's own 17 probabilities (n, 17) for crops (n, CROP_PX, CROP_PX, 3) BGR: cue, 1..15, no number."""
         rows = [self._run(crops[i : i + _BATCH]) for i in range(0, len(crops), _BATCH)]
-        return honest(np.concatenate(rows)) if rows else np.zeros((0, CLASSES))
+        return np.concatenate(rows) if rows else np.zeros((0, CLASSES))
 
     def _run(self, crops: U8) -> F64:
         padded = np.zeros((_BATCH, *crops.shape[1:]), np.uint8)
         padded[: len(crops)] = crops
         self._request.infer([padded])
         return np.asarray(self._request.get_output_tensor(0).data[: len(crops)], np.float64).copy()
+
+
+def open_reader(folder: Path | None = None, *, threads: int = 2) -> NumberReader | None:
+    """The shipped number reader, or None where there is none: then numbers stay unknown."""
+    graph = (folder or data_folder("models")) / f"{MODEL_NAME}.xml"
+    return NumberReader(graph, threads=threads) if graph.is_file() else None
 
 
 def honest(p: F64) -> F64:

@@ -43,7 +43,9 @@ def fit_outlines(bgr: U8, centres_px: F64, outlines_px: F64, *, rounds: int = 2)
     ``bgr`` (h, w, 3); ``centres_px`` (n, 2) first guesses, good to about a fifth of the radius; ``outlines_px``
     (n, k, 2) the expected outline about its centre (0, 0).
     """
-    outlines_px = outlines_px[:, ::_EVERY] if outlines_px.ndim == 3 and outlines_px.shape[1] > _MOST_PROFILES else outlines_px
+    outlines_px = (
+        outlines_px[:, ::_EVERY] if outlines_px.ndim == 3 and outlines_px.shape[1] > _MOST_PROFILES else outlines_px
+    )
     n, k = len(centres_px), outlines_px.shape[1] if outlines_px.ndim == 3 else 0
     centre = np.asarray(centres_px, np.float64).copy()
     scale = np.ones(n)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from vision_referee.calibration.calibration import Calibration
 from vision_referee.detection.backends import Backend
 from vision_referee.detection.detections import Detections
-from vision_referee.detection.detector import BallDetector, PixelDetector
+from vision_referee.detection.detector import BallDetector, DetectorSettings, PixelDetector
 from vision_referee.domain.balls import CUE
 from vision_referee.domain.errors import InputError
 from vision_referee.video.frames import Frame
@@ -45,14 +45,15 @@ def position(bgr: U8, calibration: Calibration | None, backend: Backend) -> dict
         seen = PixelDetector(backend).detect(bgr)
         keep = np.nonzero(seen.confidence >= LEAST_CONFIDENCE)[0]
         rows = [
-            _row(seen.xy_px[i], seen.r_px[i], None, f"u{k + 1}", seen.confidence[i]) for k, i in enumerate(keep.tolist())
+            _row(seen.xy_px[i], seen.r_px[i], None, f"u{k + 1}", seen.confidence[i])
+            for k, i in enumerate(keep.tolist())
         ]
         return {"corners_px": None, "residual_mm": None, "balls": rows}
     height, width = bgr.shape[:2]
     if (width, height) != tuple(calibration.camera.size_px):
         wanted = "x".join(str(v) for v in calibration.camera.size_px)
         raise InputError(f"a picture of {width}x{height} does not fit a calibration made for {wanted}; calibrate again")
-    detector = BallDetector(calibration, backend=backend)
+    detector = BallDetector(calibration, backend=backend, settings=DetectorSettings(numbers_a_frame=0, occluders=False))
     frame = Frame(index=0, t_s=0.0, picture=bgr)
     detector.detect(frame, fine=True)  # the first look learns the balls' size and colours
     found = detector.detect(frame, fine=True)
@@ -82,7 +83,11 @@ def labels_of(found: Detections) -> list[str]:
 
 def _row(xy_px: Any, r_px: float, xy_mm: Any, ball: str, confidence: float) -> dict[str, Any]:
     return {
-        "x_px": round(float(xy_px[0]), 2), "y_px": round(float(xy_px[1]), 2), "r_px": round(float(r_px), 2),
-        "x": None if xy_mm is None else round(float(xy_mm[0]), 1), "y": None if xy_mm is None else round(float(xy_mm[1]), 1),
-        "ball": ball, "confidence": round(float(confidence), 3),
-    }  # fmt: skip
+        "x_px": round(float(xy_px[0]), 2),
+        "y_px": round(float(xy_px[1]), 2),
+        "r_px": round(float(r_px), 2),
+        "x": None if xy_mm is None else round(float(xy_mm[0]), 1),
+        "y": None if xy_mm is None else round(float(xy_mm[1]), 1),
+        "ball": ball,
+        "confidence": round(float(confidence), 3),
+    }

@@ -17,13 +17,24 @@ F32 = npt.NDArray[np.float32]
 
 DECAL_PX = 96
 POOL_COLOURS: tuple[Bgr, ...] = (
-    (0.10, 0.75, 0.95), (0.60, 0.25, 0.08), (0.12, 0.12, 0.80), (0.45, 0.12, 0.30), (0.08, 0.42, 0.95),
-    (0.22, 0.45, 0.05), (0.12, 0.10, 0.42), (0.05, 0.05, 0.05),
-)  # fmt: skip
+    (0.10, 0.75, 0.95),
+    (0.60, 0.25, 0.08),
+    (0.12, 0.12, 0.80),
+    (0.45, 0.12, 0.30),
+    (0.08, 0.42, 0.95),
+    (0.22, 0.45, 0.05),
+    (0.12, 0.10, 0.42),
+    (0.05, 0.05, 0.05),
+)
 """Solids 1..8; stripes 9..15 repeat 1..7."""
 SNOOKER_COLOURS: tuple[Bgr, ...] = (
-    (0.08, 0.80, 0.95), (0.25, 0.45, 0.02), (0.08, 0.20, 0.42), (0.70, 0.30, 0.05), (0.65, 0.50, 0.95), (0.04, 0.04, 0.04),
-)  # fmt: skip
+    (0.08, 0.80, 0.95),
+    (0.25, 0.45, 0.02),
+    (0.08, 0.20, 0.42),
+    (0.70, 0.30, 0.05),
+    (0.65, 0.50, 0.95),
+    (0.04, 0.04, 0.04),
+)
 """Yellow, green, brown, blue, pink, black: numbers 16..21 of a snooker set; 1..15 are reds."""
 RED: Bgr = (0.08, 0.06, 0.65)
 _FONTS = (
@@ -58,7 +69,7 @@ def linear(bgr: Bgr) -> F32:
 
 @functools.lru_cache(maxsize=512)
 def ball_paint(number: int | None, look: BallLook) -> BallPaint:
-    """Paint of a ball: ``number`` None is a bare object ball, 0 the cue ball, 1..15 printed (16..21 snooker colours)."""
+    """Paint of a ball: ``number`` None a bare object ball, 0 the cue ball, 1..15 printed, 16..21 snooker colours."""
     none = np.zeros((DECAL_PX, DECAL_PX, 4), np.float32)
     if number == 0:
         return _cue_paint(look)
@@ -71,9 +82,13 @@ def ball_paint(number: int | None, look: BallLook) -> BallPaint:
         white = linear(look.body_bgr)
         stripe = number > 8
         return BallPaint(
-            base=white if stripe else linear(colour), band=linear(colour), band_cos=0.58 if stripe else 0.0,
-            decal=decal, decal_deg=min(look.number_deg, 27.0), faces=2,
-        )  # fmt: skip
+            base=white if stripe else linear(colour),
+            band=linear(colour),
+            band_cos=0.58 if stripe else 0.0,
+            decal=decal,
+            decal_deg=min(look.number_deg, 27.0),
+            faces=2,
+        )
     body = linear(look.body_bgr)
     if number is None:
         return BallPaint(base=body, band=body, band_cos=0.0, decal=none, decal_deg=0.0, faces=0)

@@ -24,8 +24,8 @@ U8 = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedFrame:
-    """``pixels`` (h, w, 3) uint8 BGR; ``visible`` (n,) for each ball of the scene the part of its whole outline that can
-    be seen: 0 hidden or out of the picture, 1 whole."""
+    """``pixels`` (h, w, 3) uint8 BGR; ``visible`` (n,) for each ball of the scene the part of its whole outline that
+    can be seen: 0 hidden or out of the picture, 1 whole."""
 
     pixels: U8
     visible: npt.NDArray[np.float64]

@@ -283,7 +283,7 @@ def _smooth_edges(light, kind, grid, to_table, origin, g, colours, pockets, clot
             sr = 0.0
             for a in range(4):
                 for d in range(4):
-                    b, gg, r, t, cc = _trace(
+                    b, gg, r, _, _ = _trace(
                         j + (d - 1.5) * 0.25,
                         i + (a - 1.5) * 0.25,
                         grid,
@@ -346,9 +346,17 @@ def draw_background(camera: Camera, table: TableSpec, look: Look, rays: Rays) ->
     cloth_mm = np.zeros((height, width, 2), np.float32)
     geometry, colours = _pack(table, look)
     args = (
-        rays.grid, rays.to_table, rays.origin_mm, geometry, colours, pocket_rows(table),
-        cloth_texture(look, table), rail_texture(look), floor_texture(look), lamp_light(look, table),
-    )  # fmt: skip
+        rays.grid,
+        rays.to_table,
+        rays.origin_mm,
+        geometry,
+        colours,
+        pocket_rows(table),
+        cloth_texture(look, table),
+        rail_texture(look),
+        floor_texture(look),
+        lamp_light(look, table),
+    )
     _draw(light, depth, kind, cloth_mm, *args)
     _smooth_edges(light, kind, *args)
     return Background(light=light, depth_mm=depth, kind=kind, cloth_mm=cloth_mm)
@@ -358,13 +366,24 @@ def _pack(table: TableSpec, look: Look) -> tuple[F64, F64]:
     style = {"dark": 0.0, "leather": 1.0, "bag": 1.0, "net": 2.0}[look.pocket_style]
     geometry = np.array(
         [
-            table.length_mm, table.width_mm, table.nose_height_mm, min(look.cushion_width_mm, table.rail_width_mm * 0.6),
-            table.rail_width_mm, min(look.outer_round_mm, table.rail_width_mm), look.cushion_light, look.nose_line,
-            0.35 * look.shadow, style, look.rim_mm, look.corner_mm if look.corner_bgr else 0.0, look.diamond_mm,
-            0.15 * look.rail_gloss, look.apron_mm,
+            table.length_mm,
+            table.width_mm,
+            table.nose_height_mm,
+            min(look.cushion_width_mm, table.rail_width_mm * 0.6),
+            table.rail_width_mm,
+            min(look.outer_round_mm, table.rail_width_mm),
+            look.cushion_light,
+            look.nose_line,
+            0.35 * look.shadow,
+            style,
+            look.rim_mm,
+            look.corner_mm if look.corner_bgr else 0.0,
+            look.diamond_mm,
+            0.15 * look.rail_gloss,
+            look.apron_mm,
         ],
         np.float64,
-    )  # fmt: skip
+    )
     cushion = look.cushion_bgr or look.cloth_bgr
     palette = (cushion, look.diamond_bgr, look.corner_bgr or look.rail_bgr, look.rim_bgr, look.pocket_bgr)
     colours = np.power(np.asarray([*palette, look.apron_bgr, look.wall_bgr], np.float64), 2.2)

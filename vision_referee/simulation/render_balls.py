@@ -240,7 +240,7 @@ def streak_steps(camera: Camera, ball: BallPose, exposure_s: float) -> int:
 def ball_box(
     camera: Camera, centres_mm: F64, radius_mm: float, margin_px: float = 2.0
 ) -> tuple[int, int, int, int] | None:
-    """Pixel box x0 y0 x1 y1 (half open, not clipped) that holds a ball at all ``centres_mm``, or None behind the lens."""
+    """Pixel box x0 y0 x1 y1 (half open, not clipped) that holds a ball at all ``centres_mm``; None behind the lens."""
     offsets = radius_mm * 1.05 * _BOX_DIRECTIONS
     points = (centres_mm[[0, -1], None, :] + offsets[None]).reshape(-1, 3)
     rotation = camera_rotation(camera)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import cv2
@@ -122,13 +123,15 @@ def pieces(capsule: Capsule) -> list[tuple[Capsule, F32, F32]]:
         near = np.array([0.0, 10.0, 35.0]) / length
         stops = np.unique(np.concatenate([stops, near if thin_first else 1 - near]))
     made = []
-    for u, v in zip(stops[:-1], stops[1:], strict=True):
+    for u, v in itertools.pairwise(stops.tolist()):
         piece = Capsule(
-            a_mm=a + u * (b - a), b_mm=a + v * (b - a),
+            a_mm=a + u * (b - a),
+            b_mm=a + v * (b - a),
             radius_a_mm=capsule.radius_a_mm + u * (capsule.radius_b_mm - capsule.radius_a_mm),
             radius_b_mm=capsule.radius_a_mm + v * (capsule.radius_b_mm - capsule.radius_a_mm),
-            colour_bgr=capsule.colour_bgr, kind=capsule.kind,
-        )  # fmt: skip
+            colour_bgr=capsule.colour_bgr,
+            kind=capsule.kind,
+        )
         colour = linear(capsule.colour_bgr)
         if capsule.kind == "cue":
             middle = ((u + v) / 2 if thin_first else 1 - (u + v) / 2) * length
@@ -174,11 +177,29 @@ def draw_capsule(
     up = up / np.linalg.norm(up)
     cloth = 0.5 if piece.kind in ("body", "arm") else 0.12
     _draw_capsule(
-        light, owner, background.depth_mm, np.array([low[0], low[1], high[0], high[1]]),
-        px[0, 0], px[0, 1], ra, float(distance[0]), px[1, 0], px[1, 1], rb, float(distance[1]),
-        colours[0], colours[1], shade, cloth, up[0], up[1], -up[2], max(look.ambient, 0.25), _NOISE,
+        light,
+        owner,
+        background.depth_mm,
+        np.array([low[0], low[1], high[0], high[1]]),
+        px[0, 0],
+        px[0, 1],
+        ra,
+        float(distance[0]),
+        px[1, 0],
+        px[1, 1],
+        rb,
+        float(distance[1]),
+        colours[0],
+        colours[1],
+        shade,
+        cloth,
+        up[0],
+        up[1],
+        -up[2],
+        max(look.ambient, 0.25),
+        _NOISE,
         int(piece.radius_a_mm * 7) % 64,
-    )  # fmt: skip
+    )
 
 
 def capsule_shadows(background: Background, capsules: tuple[Capsule, ...], lamps: F64, look: Look) -> F32 | None:
@@ -198,9 +219,20 @@ def capsule_shadows(background: Background, capsules: tuple[Capsule, ...], lamps
         if low < 150:  # close to the cloth it also hides the even light
             soft = max(low, 0.0) + capsule.radius_a_mm + 12.0
             _capsule_shadow(
-                coarse, background.cloth_mm, background.kind, step, float(capsule.a_mm[0]), float(capsule.a_mm[1]), capsule.radius_a_mm,
-                float(capsule.b_mm[0]), float(capsule.b_mm[1]), capsule.radius_b_mm, soft, soft, 0.5 * look.shadow * look.ambient,
-            )  # fmt: skip
+                coarse,
+                background.cloth_mm,
+                background.kind,
+                step,
+                float(capsule.a_mm[0]),
+                float(capsule.a_mm[1]),
+                capsule.radius_a_mm,
+                float(capsule.b_mm[0]),
+                float(capsule.b_mm[1]),
+                capsule.radius_b_mm,
+                soft,
+                soft,
+                0.5 * look.shadow * look.ambient,
+            )
     return np.asarray(cv2.resize(coarse, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -41,7 +42,9 @@ class Tally:
         free = np.ones(len(wanted), bool)
         found = np.full(len(wanted), -1.0)
         pairs = []
-        spare = iou(boxes, ignored).max(axis=1, initial=0) if ignored is not None and len(ignored) else np.zeros(len(boxes))
+        spare = (
+            iou(boxes, ignored).max(axis=1, initial=0) if ignored is not None and len(ignored) else np.zeros(len(boxes))
+        )
         for i in np.argsort(-confidence):
             row = np.where(free, overlap[i], -1.0)
             k = int(row.argmax()) if len(row) else -1
@@ -85,7 +88,7 @@ class Tally:
     def figures(self, threshold: float = 0.4) -> dict[str, object]:
         """AP50 over all confidences; precision and recall at ``threshold``; errors; the same by ball width."""
         by_size = {}
-        for low, high in zip(SIZE_EDGES_PX[:-1], SIZE_EDGES_PX[1:], strict=True):
+        for low, high in itertools.pairwise(SIZE_EDGES_PX):
             row = self._slice(low, high, threshold)
             if row["balls"]:
                 by_size[f"{low:.0f}-{high:.0f} px" if high < 1e8 else f"{low:.0f}+ px"] = row
@@ -93,7 +96,11 @@ class Tally:
 
     def _slice(self, low: float, high: float, threshold: float) -> dict[str, object]:
         wanted_px, best = np.asarray(self.wanted_px), np.asarray(self.best_for_wanted)
-        found_px, right, confidence = np.asarray(self.found_px), np.asarray(self.right, bool), np.asarray(self.confidence)
+        found_px, right, confidence = (
+            np.asarray(self.found_px),
+            np.asarray(self.right, bool),
+            np.asarray(self.confidence),
+        )
         want = (wanted_px >= low) & (wanted_px < high)
         have = (found_px >= low) & (found_px < high)
         sure = have & (confidence >= threshold)
@@ -120,7 +127,9 @@ class Tally:
         for low in np.arange(0.0, 1.0, 0.1):
             there = (confidence >= low) & (confidence < low + 0.1)
             if there.any():
-                rows.append((_round(float(confidence[there].mean())), _round(float(right[there].mean())), int(there.sum())))
+                rows.append(
+                    (_round(float(confidence[there].mean())), _round(float(right[there].mean())), int(there.sum()))
+                )
         return rows
 
 

@@ -18,7 +18,8 @@ U8 = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """A picture (pixel centres at whole numbers) with ``boxes`` (n, 4), or with ``centres_px`` (n, 2) and ``centres_mm`` (n, 2) of its balls.
+    """A picture (pixel centres at whole numbers) with ``boxes`` (n, 4), or with ``centres_px`` (n, 2) and
+    ``centres_mm`` (n, 2) of its balls.
 
     ``centres_mm`` are as the set gives them: from the table's middle, x to the right, y up the picture.
     """
@@ -53,7 +54,9 @@ def club_pictures(real: Path, *, every: int = 1) -> Iterator[Labelled]:
     """The snooker_mit test part, unsqueezed from 640 x 640 to 640 x 360 of the original's shape."""
     folder = real / "images" / "snooker_mit" / "test"
     for path in sorted((folder / "images").glob("*"))[::every]:
-        lines = [line.split() for line in (folder / "labels" / f"{path.stem}.txt").read_text().splitlines() if line.strip()]
+        lines = [
+            line.split() for line in (folder / "labels" / f"{path.stem}.txt").read_text().splitlines() if line.strip()
+        ]
         rows = np.array([line[:5] for line in lines], np.float64).reshape(-1, 5)
         balls = rows[rows[:, 0] == 0, 1:]
         size = (1138, 640)

@@ -40,11 +40,15 @@ def number_seed(seed: int, split: Split) -> tuple[U8, I64, F64]:
         balls = _spread(rng, table.ball_diameter_mm, ball_px, focus, bare, family)
         occluders = random_occluders(rng, table, balls, focus) if rng.random() < 0.3 else ()
         exposure = float(rng.choice([1 / 60, 1 / 100, 1 / 200]))
-        frame = renderer.frame_with_truth(SceneFrame(t_s=0.0, balls=balls, occluders=occluders), rng, exposure_s=exposure)
+        frame = renderer.frame_with_truth(
+            SceneFrame(t_s=0.0, balls=balls, occluders=occluders), rng, exposure_s=exposure
+        )
         places = np.array([ball.centre_mm for ball in balls])
         centres = camera.project(places)
         radius = camera.ball_radius_px(places[:, :2], table.ball_radius_mm)
-        keep = np.all((centres > radius[:, None]) & (centres < WINDOW_PX - radius[:, None]), axis=1) & (frame.visible > 0.7)
+        keep = np.all((centres > radius[:, None]) & (centres < WINDOW_PX - radius[:, None]), axis=1) & (
+            frame.visible > 0.7
+        )
         # The detector's centres and sizes are not exact: neither are these.
         centres = centres + rng.normal(0, 0.04, centres.shape) * radius[:, None]
         wrong = radius * np.exp(rng.normal(0, 0.04, len(radius)))

@@ -11,11 +11,20 @@ from vision_referee.domain.table import TableSpec
 from vision_referee.simulation.scene import BallPose, Bgr, Capsule
 
 F64 = npt.NDArray[np.float64]
+_UP = np.array([0.0, 0.0, 1.0])
 
-_SKIN: tuple[Bgr, ...] = ((0.55, 0.66, 0.85), (0.40, 0.52, 0.75), (0.25, 0.35, 0.52), (0.15, 0.20, 0.32), (0.65, 0.75, 0.92))
+_SKIN: tuple[Bgr, ...] = (
+    (0.55, 0.66, 0.85),
+    (0.40, 0.52, 0.75),
+    (0.25, 0.35, 0.52),
+    (0.15, 0.20, 0.32),
+    (0.65, 0.75, 0.92),
+)
 
 
-def random_occluders(rng: np.random.Generator, table: TableSpec, balls: tuple[BallPose, ...], focus_mm: F64) -> tuple[Capsule, ...]:
+def random_occluders(
+    rng: np.random.Generator, table: TableSpec, balls: tuple[BallPose, ...], focus_mm: F64
+) -> tuple[Capsule, ...]:
     """Whatever is in the way in one frame: often nothing."""
     out: list[Capsule] = []
     if rng.random() < 0.5:
@@ -29,7 +38,9 @@ def random_occluders(rng: np.random.Generator, table: TableSpec, balls: tuple[Ba
     for _ in range(int(rng.integers(0, 5)) if rng.random() < 0.4 else 0):
         out += _small_thing(rng, table)
     if rng.random() < 0.12:
-        out += _hand(rng, np.array([*(focus_mm + rng.normal(0, 200, 2)), rng.uniform(30, 200)]), rng.uniform(0, 2 * math.pi))
+        out += _hand(
+            rng, np.array([*(focus_mm + rng.normal(0, 200, 2)), rng.uniform(30, 200)]), rng.uniform(0, 2 * math.pi)
+        )
     return tuple(out)
 
 
@@ -73,7 +84,9 @@ def _player(rng: np.random.Generator, table: TableSpec, balls: tuple[BallPose, .
     out.append(_capsule(bridge, elbow, 26, 42, skin if bare else sleeve, "arm"))
     out.append(_capsule(elbow, shoulder, 45, 65, sleeve, "arm"))
     head = shoulder + d * rng.uniform(-60, 160) - side * rng.uniform(100, 200) + np.array([0, 0, rng.uniform(60, 200)])
-    hair: Bgr = skin if rng.random() < 0.15 else tuple(float(v) for v in rng.uniform(0.02, 0.25) * np.array([0.7, 0.85, 1.0]))  # type: ignore[assignment]
+    hair: Bgr = (
+        skin if rng.random() < 0.15 else tuple(float(v) for v in rng.uniform(0.02, 0.25) * np.array([0.7, 0.85, 1.0]))
+    )  # type: ignore[assignment]
     out.append(_capsule(head, head - d * 40 + np.array([0, 0, 30]), 80, 95, hair, "head"))
     hips = shoulder - d * 520 - side * 120 + np.array([0, 0, -150])
     out.append(_capsule(shoulder - side * 120, hips, 130, 160, sleeve, "body"))
@@ -94,7 +107,9 @@ def _hand(rng: np.random.Generator, at: F64, angle: float) -> list[Capsule]:
     for spread in (-0.7, -0.35, 0.0, 0.35, 0.75):
         a = angle + spread + float(rng.normal(0, 0.1))
         f = np.array([math.cos(a), math.sin(a), 0.0])
-        out.append(_capsule(palm + f * 15, palm + f * rng.uniform(70, 115) + np.array([0, 0, -12]), 12, 8, skin, "hand"))
+        out.append(
+            _capsule(palm + f * 15, palm + f * rng.uniform(70, 115) + np.array([0, 0, -12]), 12, 8, skin, "hand")
+        )
     return out
 
 
@@ -109,11 +124,11 @@ def _standing(rng: np.random.Generator, table: TableSpec) -> list[Capsule]:
     foot = np.array([x, y, -800.0])
     lean = rng.normal(0, 60, 3) * np.array([1, 1, 0])
     coat, skin = _cloth_colour(rng), _SKIN[int(rng.integers(len(_SKIN)))]
-    hips, neck = foot + [0, 0, 850] + lean, foot + [0, 0, 1450] + 2 * lean
+    hips, neck = foot + _UP * 850 + lean, foot + _UP * 1450 + 2 * lean
     out = [
         _capsule(foot, hips, 110, 140, _cloth_colour(rng), "body"),
         _capsule(hips, neck, 160, 170, coat, "body"),
-        _capsule(neck + [0, 0, 150], neck + [0, 0, 220], 85, 95, skin, "head"),
+        _capsule(neck + _UP * 150, neck + _UP * 220, 85, 95, skin, "head"),
     ]
     if rng.random() < 0.5:
         out += _stick(rng, foot[:2] + rng.normal(0, 150, 2), rest=False)
@@ -125,10 +140,13 @@ def _stick(rng: np.random.Generator, at_mm: F64, *, rest: bool) -> list[Capsule]
     d = np.array([math.cos(angle), math.sin(angle), 0.0])
     start = np.array([*at_mm, 40.0])
     if not rest:
-        return [_capsule(start + [0, 0, -800], start + [0, 0, 600], 14, 6, (0.4, 0.6, 0.8), "cue")]
-    out = [_capsule(start, start - d * 1500 + [0, 0, 200], 8, 12, (0.3, 0.5, 0.7), "rest")]
+        return [_capsule(start - _UP * 800, start + _UP * 600, 14, 6, (0.4, 0.6, 0.8), "cue")]
+    out = [_capsule(start, start - d * 1500 + _UP * 200, 8, 12, (0.3, 0.5, 0.7), "rest")]
     side = np.array([-d[1], d[0], 0.0])
-    out += [_capsule(start - side * 40 * s, start + side * 40 * s + [0, 0, 25 * s], 5, 5, (0.5, 0.7, 0.75), "rest") for s in (-1, 1)]
+    out += [
+        _capsule(start - side * 40 * s, start + side * 40 * s + _UP * 25 * s, 5, 5, (0.5, 0.7, 0.75), "rest")
+        for s in (-1, 1)
+    ]
     return out
 
 
@@ -136,7 +154,10 @@ def _triangle(rng: np.random.Generator, table: TableSpec, focus_mm: F64) -> list
     size = table.ball_diameter_mm * 5.6
     turn = float(rng.choice([0.0, rng.uniform(0, 2 * math.pi)]))
     middle = np.asarray(table.foot_spot_mm) if rng.random() < 0.5 else focus_mm
-    corners = [np.array([*(middle + size * 0.6 * np.array([math.cos(turn + k), math.sin(turn + k)])), 28.0]) for k in (0, 2.094, 4.189)]
+    corners = [
+        np.array([*(middle + size * 0.6 * np.array([math.cos(turn + k), math.sin(turn + k)])), 28.0])
+        for k in (0, 2.094, 4.189)
+    ]
     colour = _cloth_colour(rng)
     return [_capsule(corners[i], corners[(i + 1) % 3], 10, 10, colour, "triangle") for i in range(3)]
 
@@ -154,4 +175,6 @@ def _small_thing(rng: np.random.Generator, table: TableSpec) -> list[Capsule]:
     colour: Bgr = (0.6, 0.4, 0.1) if rng.random() < 0.5 else _cloth_colour(rng)
     size = float(rng.uniform(8, 14))
     reach = float(rng.choice([4.0, 4.0, 40.0]))
-    return [_capsule(at, at + [*(rng.normal(0, 1, 2) * reach), rng.uniform(0, 8)], size, size, colour, "chalk")]
+    return [
+        _capsule(at, at + np.array([*(rng.normal(0, 1, 2) * reach), rng.uniform(0, 8)]), size, size, colour, "chalk")
+    ]

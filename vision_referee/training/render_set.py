@@ -81,7 +81,9 @@ def _one(
     camera, radius = renderer.camera, table.ball_radius_mm
     places = np.array([ball.centre_mm for ball in balls]).reshape(-1, 3)
     half = np.array([ball.velocity_mm_s for ball in balls]).reshape(-1, 3) * exposure / 2
-    ends = np.concatenate([sphere_outline(camera, places - half, radius), sphere_outline(camera, places + half, radius)], axis=1)
+    ends = np.concatenate(
+        [sphere_outline(camera, places - half, radius), sphere_outline(camera, places + half, radius)], axis=1
+    )
     boxes = np.hstack([ends.min(axis=1, initial=np.inf), ends.max(axis=1, initial=-np.inf)])
     outlines = sphere_outline(camera, places, radius)
     centres = camera.project(places)

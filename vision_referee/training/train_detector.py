@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from vision_referee.training.crops import CropSource
 from vision_referee.detection.network import build_network
+from vision_referee.training.crops import CropSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

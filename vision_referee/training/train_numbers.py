@@ -38,9 +38,18 @@ def build_reader() -> Any:
         return [nn.Conv2d(a, b, 3, stride, 1, bias=False), nn.BatchNorm2d(b), nn.SiLU()]
 
     return nn.Sequential(
-        *block(3, 24, 1), *block(24, 40, 2), *block(40, 40, 1), *block(40, 80, 2), *block(80, 80, 1), *block(80, 128, 2),
-        nn.Flatten(), nn.Dropout(0.2), nn.Linear(128 * 25, 96), nn.SiLU(), nn.Linear(96, CLASSES),
-    )  # fmt: skip
+        *block(3, 24, 1),
+        *block(24, 40, 2),
+        *block(40, 40, 1),
+        *block(40, 80, 2),
+        *block(80, 80, 1),
+        *block(80, 128, 2),
+        nn.Flatten(),
+        nn.Dropout(0.2),
+        nn.Linear(128 * 25, 96),
+        nn.SiLU(),
+        nn.Linear(96, CLASSES),
+    )
 
 
 def load_crops(folder: Path) -> tuple[U8, I64]:
@@ -74,7 +83,11 @@ def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
     while seen < settings.crops:
         done = seen / settings.crops
         for group in optimiser.param_groups:
-            group["lr"] = settings.learning_rate * min(1.0, seen / 6000 + 0.05) * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * done)))
+            group["lr"] = (
+                settings.learning_rate
+                * min(1.0, seen / 6000 + 0.05)
+                * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * done)))
+            )
         pick = rng.integers(0, len(crops), settings.batch)
         pixels = np.stack([augmented(rng, crops[i]) for i in pick])
         image = torch.from_numpy(pixels).to(device).permute(0, 3, 1, 2).float() / 255
@@ -85,7 +98,7 @@ def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
         loss.backward()
         optimiser.step()
         seen += settings.batch
-        recent.append(float(loss))
+        recent.append(loss.item())
         if len(recent) == 100:
             print(f"{seen} crops of {len(crops)}: loss {np.mean(recent):.3f}", flush=True)
             recent.clear()
