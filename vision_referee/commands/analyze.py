@@ -29,13 +29,17 @@ def register(app: typer.Typer) -> None:
         quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     ) -> None:
         """Watch recorded video(s) of a match: tracks, events, rulings, clips and a report."""
-        from vision_referee.commands.rule_options import chosen_rules
+        from vision_referee.record.rule_settings import rules_in_force
+        from vision_referee.rules.settings import RULE_SETS, names_of_players
 
+        if rules not in RULE_SETS:
+            raise typer.BadParameter(f"{rules!r} is not one of {', '.join(RULE_SETS)}", param_hint="--rules")
         if lang not in LANGUAGES:
             raise typer.BadParameter(f"{lang!r} is not one of {', '.join(LANGUAGES)}", param_hint="--lang")
         if head is not None and head not in ("top", "bottom", "left", "right"):
             raise typer.BadParameter(f"{head!r} is not top, bottom, left or right", param_hint="--head")
-        names, chosen = chosen_rules(rules, players, set_ or [], settings)
+        chosen = rules_in_force(rules, set_ or [], settings)
+        names = names_of_players(rules, players.split(",") if players.strip() else [], chosen)
 
         from vision_referee.commands.progress_line import progress_line
         from vision_referee.pipeline.recorded import AnalysisRequest, analyze

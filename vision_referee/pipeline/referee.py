@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from vision_referee.domain.events import Event
 from vision_referee.domain.rulings import Ruling
 from vision_referee.domain.table import TableSpec
+from vision_referee.record.phrases import with_text
 from vision_referee.rules.referee import Referee
 from vision_referee.rules.settings import RuleSettings
 
@@ -15,6 +16,7 @@ class LineReferee:
     """Wraps the rules' referee for the line: a batch of events at a time."""
 
     def __init__(self, rules: str, players: Sequence[str], table: TableSpec, settings: RuleSettings) -> None:
+        self._rules, self._players, self._table = rules, tuple(players), table
         self._referee = Referee(rules=rules, players=players, table=table, settings=settings)
 
     def push(self, events: Iterable[Event]) -> list[Ruling]:
@@ -23,7 +25,11 @@ class LineReferee:
         for event in events:
             for ruling in self._referee.push(event):
                 changed[ruling.id] = ruling
-        return list(changed.values())
+        return [self._worded(ruling) for ruling in changed.values()]
 
     def flush(self) -> list[Ruling]:
-        return self._referee.flush()
+        """No more events will come."""
+        return [self._worded(ruling) for ruling in self._referee.flush()]
+
+    def _worded(self, ruling: Ruling) -> Ruling:
+        return with_text(ruling, self._rules, self._players, self._table)
