@@ -192,7 +192,8 @@ def _ended(game: Game, state: GameState, draft: Draft, score: Mapping[str, int])
         if score[name] >= target:
             return _End(over=True, winner=name)
     draw = game.draw_at(len(state.players))
-    if draw is not None and all(points == draw for points in score.values()):
+    played_off = state.respotted is not None
+    if draw is not None and not played_off and all(points == draw for points in score.values()):
         if game.settings.seventy_all == "respot" and len(state.players) == 2:
             return _End(respot=True)
         return _End(over=True)  # S-4, S-5
