@@ -107,7 +107,7 @@ def _contacts(world: World) -> list[Event]:
         stroke = max((n for n, s in enumerate(strikes) if s.t <= impact.t_s + 1e-9), default=None)
         if stroke is not None:
             if stroke not in frozen:
-                frozen[stroke] = _frozen_pairs(standing(world, strikes[stroke].t - 1e-6), diameter)
+                frozen[stroke] = _frozen_pairs(standing(world, strikes[stroke].t), diameter)
             known = frozen[stroke]
             if pair in known and strikes[stroke].ball not in pair:
                 apart = _were_apart(world, impact, strikes[stroke].t)

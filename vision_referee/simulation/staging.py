@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -154,6 +155,20 @@ class _Stage:
             if all(math.hypot(x - p[0], y - p[1]) > self.table.ball_diameter_mm + 4 for p in taken):
                 return (x, y)
         raise InputError("there is no free place left on the table")
+
+    def _free_beside(self, label: str, start: F64, by_mm: tuple[float, float]) -> tuple[float, float]:
+        """Where a push of that length ends on a free place, in that direction or the next that will do."""
+        margin = self.table.ball_radius_mm + 2.0
+        for turn in np.linspace(0, 2 * math.pi, 16, endpoint=False):
+            c, s = math.cos(turn), math.sin(turn)
+            x = float(start[0]) + c * by_mm[0] - s * by_mm[1]
+            y = float(start[1]) + s * by_mm[0] + c * by_mm[1]
+            if not (margin < x < self.table.length_mm - margin and margin < y < self.table.width_mm - margin):
+                continue
+            with contextlib.suppress(InputError):
+                self._free(label, x, y)
+                return (x, y)
+        raise InputError(f"there is no free place beside ball {label}")
 
     def _named(self, label: str) -> str:
         """`any` settled: an object ball on the bed. Raises :class:`InputError` for a ball that is not there."""
@@ -331,6 +346,8 @@ class _Stage:
         else:
             assert act.by_mm is not None
             goal[:2] += act.by_mm
+            if act.ball == "any":
+                goal[:2] = self._free_beside(label, start[:2], act.by_mm)
         self._free(label, float(goal[0]), float(goal[1]))
         from_s = world.t_s + _ARRIVE_S
         to_s = from_s + act.take_s
