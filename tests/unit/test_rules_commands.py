@@ -126,3 +126,18 @@ def test_as_a_process_of_its_own(events: Path) -> None:
     command = [sys.executable, "-m", "vision_referee.cli", "adjudicate", str(events), "--rules", "russian"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=Path(__file__).parents[2])
     assert done.returncode == 0 and json.loads(done.stdout)["kind"] == "stroke" and done.stderr == ""
+
+
+def test_an_officials_file_may_withdraw_a_line_of_the_events_file(events: Path, tmp_path: Path) -> None:
+    touched = table_for("russian").stroke(
+        "7", pots="7 foot_left", call="7 foot_left", extra=[{"dt": 1, "type": "touch", "ball": "12", "by": "hand"}]
+    )
+    write_events(events, touched.events())
+    line = next(number for number, text in enumerate(events.read_text().splitlines(), 1) if '"touch"' in text)
+    officials = tmp_path / "officials.jsonl"
+    officials.write_text(json.dumps({"t": 99, "type": "retract", "ref": touched.values[line - 1]["id"]}) + "\n")
+    done = _run("adjudicate", events, "--rules", "russian", "--officials", officials)
+    assert json.loads(done.stdout)["fouls"] == [] and json.loads(done.stdout)["score"] == {"A": 7, "B": 0}
+    officials.write_text('{"t": 99, "type": "retract", "ref": 7777}\n')
+    done = _run("adjudicate", events, "--rules", "russian", "--officials", officials)
+    assert done.returncode == 1 and "officials.jsonl, line 1" in done.stderr

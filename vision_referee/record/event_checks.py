@@ -13,10 +13,14 @@ from vision_referee.domain.events import Event
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventLine:
-    """An event and the line it stands on, for messages."""
+    """An event and where it stands, for messages."""
 
+    path: Path | str
     line: int
     event: Event
+
+    def refuse(self, reason: str) -> InputError:
+        return InputError(f"{self.path}, line {self.line}: {reason}")
 
 
 _SHOWS_ON_TABLE = (
@@ -37,7 +41,14 @@ def _balls_of(event: Event) -> tuple[str, ...]:
     return (ball,) if ball else ()
 
 
-def check_sequence(lines: Sequence[EventLine], path: Path | str) -> None:
+def _lists(event: Event) -> bool:
+    """Whether the event says of its balls that they are on the table; the balls of a lag are struck unlisted."""
+    if isinstance(event, domain.Strike):
+        return event.player is not None
+    return isinstance(event, domain.Racked | domain.Rest | domain.Placed | domain.Returned)
+
+
+def check_sequence(lines: Sequence[EventLine]) -> None:
     """Refuse what contradicts itself: a ball pocketed twice without coming back, a ball that never was on the table.
 
     Raises InputError with the line. Retracted events and those that were likelier not to have happened do not count.
@@ -48,25 +59,21 @@ def check_sequence(lines: Sequence[EventLine], path: Path | str) -> None:
         line for line in sorted(lines, key=lambda line: line.event.t)
         if line.event.confidence >= 0.5 and line.event.id not in retracted
     ]  # fmt: skip
-    on_table = {
-        ball for line in lines
-        if isinstance(line.event, domain.Racked | domain.Rest | domain.Placed | domain.Returned)
-        for ball in _balls_of(line.event)
-    } | {"cue"}  # fmt: skip
+    on_table = {"cue"} | {ball for line in lines if _lists(line.event) for ball in _balls_of(line.event)}
     listed = any(isinstance(line.event, domain.Racked | domain.Rest) for line in lines)
     gone: dict[str, int] = {}
     for line in counted:
         event = line.event
         if isinstance(event, domain.Retract | domain.Confirm) and event.ref not in known:
-            raise InputError(f"{path}, line {line.line}: {event.type} refers to event {event.ref}, which is not there")
+            raise line.refuse(f"{event.type} refers to event {event.ref}, which is not there")
         for ball in _balls_of(event):
             if listed and ball not in on_table:
-                raise InputError(f"{path}, line {line.line}: ball {ball} is unknown: it is never listed on the table")
+                raise line.refuse(f"ball {ball} is unknown: it is never listed on the table")
         match event:
             case domain.Pocketed():
                 if event.ball in gone:
-                    raise InputError(
-                        f"{path}, line {line.line}: ball {event.ball} is pocketed again without having come back"
+                    raise line.refuse(
+                        f"ball {event.ball} is pocketed again without having come back"
                         f" (it fell on line {gone[event.ball]})"
                     )
                 gone[event.ball] = line.line

@@ -98,7 +98,7 @@ def read_event_lines(path: Path | str, *, numbered: bool = True) -> list[EventLi
             last_seen_s = event.t
         if event.id is None and numbered:
             event = _with_id(event, number)
-        lines.append(EventLine(line=number, event=event))
+        lines.append(EventLine(path=path, line=number, event=event))
     if not lines:
         raise InputError(f"{path}: the file is empty; it should hold one event a line")
     return lines
@@ -122,10 +122,15 @@ def _lines_of(path: Path) -> list[str]:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
 
 
-def read_events(path: Path | str) -> list[Event]:
-    """The events of a file that makes sense as a whole. Raises InputError."""
+def read_events(path: Path | str, officials: Path | str | None = None) -> list[Event]:
+    """The events of a file, with those of an officials file after them; together they must make sense.
+
+    Official lines without an ``id`` stay without, so that a ``ref`` means a line of the events file. Raises InputError.
+    """
     lines = read_event_lines(path)
-    check_sequence(lines, path)
+    if officials is not None:
+        lines += read_event_lines(officials, numbered=False)
+    check_sequence(lines)
     return [line.event for line in lines]
 
 

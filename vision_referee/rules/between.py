@@ -87,7 +87,7 @@ class Between:
     def _event(self, event: Event) -> None:
         state = self.state
         match event:
-            case Racked():
+            case Racked() if event.confidence >= LIKELY:
                 self._racked(event)
             case Rest() if event.confidence >= LIKELY:
                 self._rest(event)

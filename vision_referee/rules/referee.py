@@ -233,7 +233,7 @@ class Referee:
         for event in self._in_order():
             if event.id in dropped:
                 continue
-            if isinstance(event, Racked) and len(event.balls) >= FULL_RACK:
+            if isinstance(event, Racked) and len(event.balls) >= FULL_RACK and event.confidence >= LIKELY:
                 games.append((dict(games[-1][0]) if len(games) == 1 else {}, set()))
             elif isinstance(event, Identified):
                 confidence = 1.0 if event.id in confirmed else event.confidence
