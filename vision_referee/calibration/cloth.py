@@ -13,8 +13,8 @@ F32 = npt.NDArray[np.float32]
 U8 = npt.NDArray[np.uint8]
 
 _WORK_WIDTH = 640
-_BINS = 72
-_SPAN = 0.9  # half-width of the chroma-to-lightness histogram: Lab a and b over lightness
+_BINS = 136
+_SPAN = 1.7  # half-width of the chroma-to-lightness histogram: Lab a and b over lightness
 _LIGHT_FLOOR = 14.0  # Lab lightness (0..100) below which chroma is noise
 
 

@@ -26,7 +26,7 @@ from vision_referee.domain.table import TableSpec
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
 
-BREADTHS = np.arange(0.0085, 0.0345, 0.001)
+BREADTHS = np.arange(0.009, 0.034, 0.0014)
 """Nose to rail, as shares of the table's length: 12 ft pyramid 0.013, snooker 0.014, pool 0.020, home tables 0.024."""
 USUAL_BREADTH, BREADTH_SPREAD = 0.0185, 0.38
 RISES = (0.0, 0.0025, 0.005, 0.0075)
@@ -39,6 +39,7 @@ _HIDDEN_STEPS = (0.2, 0.4, 0.6, 0.8, 1.0)
 """Where a near side's hidden nose may run inward of its rail's edge, in units of 0.02 L as they look there."""
 _HIDDEN_STRENGTH = 0.3
 _READINGS_TRIED = 500
+_READINGS_SCORED = 160
 _NOTCH_SPREAD = 0.012
 
 
@@ -92,10 +93,17 @@ def fit_cushions(
     corners = np.roll(quad.corners, -turn, axis=0)
     length = table.length_mm
     rough = table_corners(table, 0.6 * USUAL_BREADTH * length, table.nose_height_mm)
+    cut = None if quad.open_side is None else (quad.open_side - turn) % 4
     middle = pose_from_corners(rough, corners, size, 4.0 * pixel)
+    if cut is not None:
+        beyond = [corners, *(_extended(corners, cut, a, a) for a in (0.1, 0.25, 0.5, 0.8, 1.2))]
+        poses = [pose_from_corners(rough, c, size, 4.0 * pixel) for c in beyond]
+        middle = min((p for p in poses if p is not None), key=lambda p: p.cost, default=None)
     if middle is None or middle.cost > 120:
         return []
     sides = [_read_side(lab, corners, side, middle.camera(size), table, pixel) for side in range(4)]
+    if cut is not None:
+        sides[cut] = replace(sides[cut], peaks=_unseen_lines(corners, cut, sides[cut].strip), notch_contrast=0.0)
     readings = _poses(sides, middle, table, size, pixel)
     if readings is None:
         return []
@@ -115,6 +123,29 @@ def fit_cushions(
             )  # fmt: skip
         )
     return sorted(fits, key=lambda fit: -fit.score)[:keep]
+
+
+def _extended(corners: F64, side: int, start: float, end: float) -> F64:
+    """The quad with one side pushed out along its neighbours, by shares of their visible lengths at its two ends."""
+    out = corners.copy()
+    i, j = side, (side + 1) % 4
+    out[i] = corners[i] + start * (corners[i] - corners[i - 1])
+    out[j] = corners[j] + end * (corners[j] - corners[(j + 1) % 4])
+    return out
+
+
+def _unseen_lines(corners: F64, side: int, strip: Strip) -> list[tuple[float, float, float]]:
+    """Where a side that the picture cuts off may run: lines beyond the picture's edge, none likelier than another."""
+    lines = []
+    i, j = side, (side + 1) % 4
+    for start in (0.02, 0.06, 0.12, 0.2, 0.3, 0.45, 0.65, 0.9, 1.2):
+        for skew in (0.55, 0.75, 1.0, 1.33, 1.8):
+            moved = _extended(corners, side, start, start * skew)
+            along, across = strip.locate(moved[[i, j]])
+            slope = (across[1] - across[0]) / max(along[1] - along[0], 1e-6)
+            first = across[0] - slope * along[0]
+            lines.append((float(first), float(first + slope * strip.along_px[-1]), 0.2))
+    return lines
 
 
 def cloth_mismatch(
@@ -162,8 +193,9 @@ def _read_side(lab: F32, corners: F64, side: int, camera: Camera, table: TableSp
     if side % 2 == 1:
         used &= (share < spots[2]) | (share > spots[3])
     lines = int(np.clip((outward + inward) / (0.8 * pixel), 31, 81))
-    votes = strip.vote(used, lines)
-    peaks = votes.peaks(_PEAKS, last / first, 0.35 * first + 2.0 * pixel)
+    ratio = float(np.clip(last / first, 0.25, 4.0))
+    votes = strip.vote(used, ratio, (0.6 * first + 4.0 * pixel) * max(ratio, 1.0), lines)
+    peaks = votes.peaks(_PEAKS)
     eye = camera.position_mm
     beyond = {0: -eye[0], 1: eye[1] - table.width_mm, 2: eye[0] - length, 3: -eye[1]}[side]
     if beyond > 0.5 * float(eye[2]) and peaks:
@@ -222,7 +254,8 @@ def _poses(sides: list[_Side], start: Pose, table: TableSpec, size: tuple[int, i
     meeting, strength = meeting[fine], strength[fine]
     if not len(meeting):
         return None
-    seen = meeting[np.argsort(-strength)[:_READINGS_TRIED]]
+    limit = _READINGS_TRIED * (8 if any(len(side.peaks) > 3 * _PEAKS for side in sides) else 1)
+    seen = meeting[np.argsort(-strength)[:limit]]
     every = np.repeat(table_corners(table, 0.0, table.nose_height_mm)[None], len(seen), axis=0)
     rotation, tvec, focal, cost = solve_batch(every, seen, start, size, 1.5 * pixel, rounds=8)
     usual = USUAL_FOCAL * max(size)
@@ -265,6 +298,13 @@ def _scored(
 ) -> list[tuple[float, Pose, float, float, list[float]]]:
     """Readings with their best breadth and rise, best first: how well noses and rail edges are seen, side by side."""
     nose = np.stack([_strength(side, i, readings, table, size, 0.0, 0.0, True) for i, side in enumerate(sides)], 1)
+    notches = _notch_scores(sides, readings, table, size)
+    hopeful = np.argsort(-(nose.sum(1) + notches - 0.05 * readings.cost))[:_READINGS_SCORED]
+    nose, notches = nose[hopeful], notches[hopeful]
+    readings = _Readings(
+        rotation=readings.rotation[hopeful], tvec=readings.tvec[hopeful], focal=readings.focal[hopeful],
+        cost=readings.cost[hopeful],
+    )  # fmt: skip
     count = len(readings.cost)
     best = np.full(count, -np.inf)
     chosen = np.zeros((count, 2))
@@ -280,7 +320,7 @@ def _scored(
             best = np.where(better, score, best)
             chosen[better] = [breadth, rise]
             rails[better] = rail[better]
-    best = best + _notch_scores(sides, readings, table, size)
+    best = best + notches
     order = np.argsort(-best)
     out: list[tuple[float, Pose, float, float, list[float]]] = []
     taken: list[F64] = []

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from vision_referee.calibration.camera import Camera
 from vision_referee.calibration.cushions import side_points
-from vision_referee.calibration.strips import relative_colour, unlike_cloth
+from vision_referee.calibration.strips import relative_colour
 from vision_referee.domain.table import TableSpec
 
 F32 = npt.NDArray[np.float32]
@@ -43,7 +43,8 @@ def find_edges(
     for side in range(4):
         nose = camera.project(side_points(table, side, count=count))
         rail = camera.project(side_points(table, side, breadth_mm, rise_mm, count=count))
-        apart = float(np.median(np.linalg.norm(nose - rail, axis=1)))
+        count_used = min(len(nose), len(rail))
+        apart = float(np.median(np.linalg.norm(nose[:count_used] - rail[:count_used], axis=1)))
         for kind, line in ((NOSE, nose), (RAIL, rail)):
             # Never reach for the other line: half the way between them is the limit.
             reach = min(reach_px, max(0.45 * apart, 1.0))
@@ -129,6 +130,7 @@ def _cloth_outside(colour: F32, offsets: F64, best: npt.NDArray[np.intp], free: 
     rows = np.flatnonzero(free)
     out = np.maximum(best[rows] - round(1.5 / _STEP), 0)
     inn = np.minimum(best[rows] + round(1.5 / _STEP), len(offsets) - 1)
-    beyond = relative_colour(colour[rows, out])
-    bed = relative_colour(colour[rows, inn])
-    return float(np.median(unlike_cloth(beyond, bed))) < 1.0
+    off = relative_colour(colour[rows, out]) - relative_colour(colour[rows, inn])
+    chroma, light = np.median(np.hypot(off[..., 0], off[..., 1])), np.median(off[..., 2])
+    # Inward of a nose lies its shade, so the cushion's top is often brighter, seldom much darker.
+    return float(chroma / 0.3 + max(-float(light) - 0.5, 0.0) / 0.5 + max(float(light) - 1.3, 0.0) / 0.5) < 1.0

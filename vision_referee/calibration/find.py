@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from vision_referee.calibration.calibration import Calibration, side_of_head
 from vision_referee.calibration.camera import Camera
-from vision_referee.calibration.cloth import cloth_masks
+from vision_referee.calibration.cloth import ClothMask, cloth_masks
 from vision_referee.calibration.cushions import USUAL_BREADTH, USUAL_RISE, CushionFit, fit_cushions
 from vision_referee.calibration.hints import view_hints
 from vision_referee.calibration.outline import Quad, border_lines, quads
@@ -28,7 +28,8 @@ U8 = npt.NDArray[np.uint8]
 
 DEFAULT_TABLE = "pyramid-12ft"
 _SEARCH_WIDTH = 1280
-_CERTAIN_SCORE = 3.3
+_CERTAIN_SCORE, _SURE_SCORE = 3.3, 4.3
+_CUT_SCORE = 2.2
 _LEAST_SCORE = 1.3
 _LEAST_ELEVATION_DEG = 8.0
 _LARGEST_RESIDUAL_PX = 3.0
@@ -192,30 +193,40 @@ def _search(bgr: U8, table: TableSpec) -> tuple[CushionFit, float]:
     lab = smooth_lab(bgr, 0.7 * pixel)
     best: CushionFit | None = None
     tried: list[F64] = []
+    cut: list[tuple[ClothMask, Quad]] = []
     any_cloth = False
-    cut_off = False
     colour = 0
     for cloth in cloth_masks(bgr):
-        if cloth.colour != colour and best is not None and best.score > _CERTAIN_SCORE:
+        if best is not None and best.score > (_CERTAIN_SCORE if cloth.colour != colour else _SURE_SCORE):
             break
         colour = cloth.colour
         any_cloth = True
-        for quad in quads(cloth.mask, border_lines(cloth.mask), keep=2):
-            corners = (quad.corners + 0.5) / cloth.scale - 0.5
+        for quad in quads(cloth.mask, border_lines(cloth.mask), keep=3):
+            here = replace(quad, corners=(quad.corners + 0.5) / cloth.scale - 0.5)
             if quad.open_side is not None:
-                cut_off = True
+                cut.append((cloth, here))
                 continue
-            if any(np.abs(corners - other).max() < 2.0 * pixel for other in tried):
+            if any(np.abs(here.corners - other).max() < 8.0 * pixel for other in tried):
                 continue
-            tried.append(corners)
-            here = replace(quad, corners=corners)
-            for turn in (0, 1):
-                for fit in fit_cushions(lab, cloth, here, table, turn, pixel, keep=1):
-                    if best is None or fit.score > best.score:
-                        best = fit
+            tried.append(here.corners)
+            best = _better(best, lab, cloth, here, table, pixel)
+    if best is None or best.score < _CUT_SCORE:
+        for cloth, quad in cut[:3]:
+            best = _better(best, lab, cloth, quad, table, pixel)
+    cut_off = bool(cut)
     if best is None or best.score < _LEAST_SCORE:
         raise CalibrationError(_why_not(any_cloth, cut_off, best))
     return best, pixel
+
+
+def _better(
+    best: CushionFit | None, lab: F32, cloth: ClothMask, quad: Quad, table: TableSpec, pixel: float
+) -> CushionFit | None:
+    for turn in (0, 1):
+        for fit in fit_cushions(lab, cloth, quad, table, turn, pixel, keep=1):
+            if best is None or fit.score > best.score:
+                best = fit
+    return best
 
 
 def _why_not(any_cloth: bool, cut_off: bool, best: CushionFit | None) -> str:

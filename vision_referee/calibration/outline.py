@@ -104,7 +104,33 @@ def border_lines(mask: U8, tolerance_px: float = 2.0) -> list[Line]:
         # What the line explains, and a little beside it, must not come back as a second line.
         left &= np.abs(line.distance(points)) > 1.5 * tolerance_px
         lines.append(line)
+    lines += [line for line in _hull_sides(hull, mask.shape) if not any(_alike(line, other) for other in lines)]
     return sorted(lines, key=lambda one: -one.support_px)
+
+
+def _hull_sides(hull: F64, shape: tuple[int, ...]) -> list[Line]:
+    """The sides of the tightest quadrilateral round the mask: where balls or people break up a side's border."""
+    if len(hull) < 5:
+        return []
+    four = np.asarray(cv2.approxPolyN(hull.astype(np.float32).reshape(-1, 1, 2), 4), np.float64).reshape(-1, 2)
+    centre = hull.mean(axis=0)
+    height, width = shape[:2]
+    lines = []
+    for a, b in zip(four, np.roll(four, -1, axis=0), strict=True):
+        way = b - a
+        size = float(np.hypot(*way))
+        middle = (a + b) / 2
+        if size < 12 or not (4 < middle[0] < width - 5 and 4 < middle[1] < height - 5):
+            continue
+        normal = np.array([-way[1], way[0]]) / size
+        if normal @ (centre - a) < 0:
+            normal = -normal
+        lines.append(Line(normal=normal, offset=float(normal @ a), support_px=1.0, span=np.stack([a, b])))
+    return lines
+
+
+def _alike(a: Line, b: Line) -> bool:
+    return float(a.normal @ b.normal) > 0.995 and float(np.abs(b.distance(a.span)).max()) < 4.0
 
 
 def _refined(

@@ -25,6 +25,8 @@ K1_SPREAD = 0.15
 BREADTH_SPREAD = 0.0015
 """How far the four cushions' breadths may differ, as a share of the table's length."""
 RISE_SPREAD = 0.002
+SEARCH_SPREAD = 0.003
+"""How far the common breadth may stray from what the search found."""
 MIDDLE_SIGMA = 0.008
 
 
@@ -82,15 +84,16 @@ def camera_of(values: F64, reach: float, size_px: tuple[int, int]) -> Camera:
 
 def line_residuals(points_px: F64, line_px: F64) -> F64:
     """Signed distances (n,) of points (n, 2) from a nearly straight polyline (k, 2)."""
-    start, end = line_px[0], line_px[-1]
-    way = (end - start) / max(float(np.linalg.norm(end - start)), 1e-9)
+    start, middle, end = line_px[0], line_px[len(line_px) // 2], line_px[-1]
+    way = end - start
+    size = max(math.hypot(way[0], way[1]), 1e-9)
+    way = way / size
     normal = np.array([-way[1], way[0]])
-    along, across = (line_px - start) @ way, (line_px - start) @ normal
+    # A parabola through three points: distortion bows a side by a smooth arc.
+    at, height = float((middle - start) @ way), float((middle - start) @ normal)
+    bow = height / (at * (at - size)) if 0.05 * size < at < 0.95 * size else 0.0
     u, v = (points_px - start) @ way, (points_px - start) @ normal
-    # A quadratic through the polyline: distortion bows a side by a smooth arc, and points beyond its ends stay defined.
-    scale = max(float(along[-1]), 1.0)
-    bow = np.polyfit(along / scale, across, 2)
-    return np.asarray(v - np.polyval(bow, u / scale), np.float64)
+    return np.asarray(v - bow * u * (u - size), np.float64)
 
 
 def _solve(
@@ -140,6 +143,7 @@ def _solve(
                     v[7] / K1_SPREAD,
                     *((v[9:13] - v[8]) / BREADTH_SPREAD),
                     (v[13] - USUAL_RISE) / RISE_SPREAD,
+                    (v[8] - breadth) / SEARCH_SPREAD,
                 ]
             )
         )

@@ -52,57 +52,65 @@ class Strip:
         """(along, across) as picture points (n, 2)."""
         return np.asarray(self.origin + along[:, None] * self.tangent + across[:, None] * self.normal, np.float64)
 
-    def vote(self, used: npt.NDArray[np.bool_], lines: int = 61) -> LineMap:
-        """How strongly an edge follows each straight line of a grid, by its offsets at the strip's two ends.
+    def vote(self, used: npt.NDArray[np.bool_], ratio: float, slack_px: float, lines: int = 61) -> LineMap:
+        """How strongly an edge follows each straight line that is nearly parallel, on the table, to the strip.
 
-        ``used`` (n,) leaves samples out (pocket mouths are no edge). An edge is the same step of colour all along:
-        what crosses the line by chance averages out.
+        ``used`` (n,) leaves samples out (pocket mouths are no edge). ``ratio`` is by how much the picture's scale across
+        the strip grows from its start to its end: parallels have last = ratio * first, give or take ``slack_px``. An
+        edge is the same step of colour all along: what crosses the line by chance averages out.
         """
         rows = np.flatnonzero(used)
-        rows = rows[:: max(1, len(rows) // 110)]
-        offsets = np.linspace(self.across_px[0], self.across_px[-1], lines)
+        rows = rows[:: max(1, len(rows) // 72)]
+        first = np.linspace(self.across_px[0], self.across_px[-1], lines)
+        grain = first[1] - first[0]
+        tilts = np.linspace(-slack_px, slack_px, max(9, 2 * round(slack_px / grain) + 1))
         step = self.across_px[1] - self.across_px[0]
         share = self.along_px[rows] / self.along_px[-1]
         unit = self.gradient[rows] / self.noise.astype(np.float32)
         unit = unit / (np.linalg.norm(unit, axis=2, keepdims=True) + _HALF)
         # Let a line count the edge half a grid step away: lines between the grid's must not fall through.
-        blur = max(1, round((offsets[1] - offsets[0]) / step)) | 1
+        blur = max(1, round(grain / step)) | 1
         unit = cv2.blur(unit, (blur, 1), borderType=cv2.BORDER_REPLICATE)
-        seen = self.inside[rows]
         # What lies two samples' blur outside a line tells a nose (cushion top: cloth) from a rail's edge (wood).
         shift = round(2.5 * self.pixel / step)
         outer = np.pad(self.clothness[rows], ((0, 0), (shift, 0)), mode="edge")[:, : unit.shape[1]]
         outer = cv2.blur(outer, (max(1, shift) | 1, 1), borderType=cv2.BORDER_REPLICATE)
-        cloth = np.zeros((lines, lines), np.float32)
-        total = np.zeros((lines, lines, 3), np.float32)
-        count = np.zeros((lines, lines), np.float32)
-        first, last = np.meshgrid(offsets, offsets, indexing="ij")
+        inner = np.pad(self.clothness[rows], ((0, 0), (0, shift)), mode="edge")[:, shift:]
+        inner = cv2.blur(inner, (max(1, shift) | 1, 1), borderType=cv2.BORDER_REPLICATE)
+        seen = self.inside[rows].astype(np.float32)
+        votes = np.dstack([unit * seen[..., None], outer * seen, inner * seen, seen]).astype(np.float32)
+        total = np.zeros((lines, len(tilts), 6), np.float32)
+        start = first[:, None] - self.across_px[0]
+        drift = (ratio - 1.0) * first[:, None] + tilts[None, :]
+        last_column = votes.shape[1] - 1
         for index in range(len(rows)):
-            line = first + (last - first) * share[index]
-            column = np.clip(np.round((line - self.across_px[0]) / step).astype(int), 0, unit.shape[1] - 1)
-            visible = seen[index][column]
-            total += unit[index][column] * visible[..., None]
-            cloth += outer[index][column] * visible
-            count += visible
-        mean = total / np.maximum(count, 1.0)[..., None]
-        strength = np.minimum(np.linalg.norm(mean, axis=2), 1.0) * np.sqrt(count / max(len(rows), 1))
-        falls = mean[..., 0] < 0
-        cloth /= np.maximum(count, 1.0)
+            column = ((start + drift * share[index]) / step + 0.5).astype(np.intp)
+            total += votes[index][np.clip(column, 0, last_column)]
+        count = total[..., 5]
+        mean = total[..., :5] / np.maximum(count, 1.0)[..., None]
+        strength = np.minimum(np.linalg.norm(mean[..., :3], axis=2), 1.0) * np.sqrt(count / max(len(rows), 1))
         return LineMap(
-            offsets_px=offsets, strength=strength.astype(np.float32), falls=falls, cloth_outside=cloth.astype(np.float32)
-        )
+            first_px=first, tilt_px=tilts, ratio=ratio, strength=strength.astype(np.float32),
+            falls=mean[..., 0] < 0, cloth_outside=mean[..., 3],
+            cloth_inside=mean[..., 4],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineMap:
-    """``strength`` (k, k), 0..1, of the edge from offset i at the strip's start to offset j at its end; ``falls`` (k, k)
-    whether it darkens inward. ``offsets_px`` (k,)."""
+    """Edges along lines of a strip. A line has offset ``first`` at the strip's start and ratio * first + tilt at its end.
 
-    offsets_px: F64
+    ``first_px`` (k,) and ``tilt_px`` (m,) span the map; ``strength`` (k, m) 0..1; ``falls`` (k, m) whether it darkens
+    inward; ``cloth_outside`` and ``cloth_inside`` (k, m) 0..1 how much of what lies just beside the line is cloth.
+    """
+
+    first_px: F64
+    tilt_px: F64
+    ratio: float
     strength: F32
     falls: npt.NDArray[np.bool_]
     cloth_outside: F32
-    """(k, k) 0..1: how much of what lies just outside the line is cloth."""
+    cloth_inside: F32
 
     def look_up(self, first_px: F64, last_px: F64, nose: bool) -> F64:
         """Strengths (n,) as a nose or as a rail's edge, at lines of any offsets (n,), (n,); 0 outside the map.
@@ -110,35 +118,32 @@ class LineMap:
         Inward of a nose lies its own shade: light falls; the other way counts less. Outside a nose lies cloth, outside
         a rail's edge something else.
         """
-        step = self.offsets_px[1] - self.offsets_px[0]
-        i = (first_px - self.offsets_px[0]) / step
-        j = (last_px - self.offsets_px[0]) / step
-        top = len(self.offsets_px) - 1
-        inside = (i >= 0) & (j >= 0) & (i <= top) & (j <= top)
-        ii = np.clip(np.round(np.nan_to_num(i)).astype(int), 0, top)
-        jj = np.clip(np.round(np.nan_to_num(j)).astype(int), 0, top)
+        tilt = last_px - self.ratio * first_px
+        i = (first_px - self.first_px[0]) / (self.first_px[1] - self.first_px[0])
+        j = (tilt - self.tilt_px[0]) / (self.tilt_px[1] - self.tilt_px[0])
+        inside = (i >= 0) & (j >= 0) & (i <= len(self.first_px) - 1) & (j <= len(self.tilt_px) - 1)
+        ii = np.where(inside, i + 0.5, 0).astype(np.intp)
+        jj = np.where(inside, j + 0.5, 0).astype(np.intp)
         strength = np.where(inside, self.strength[ii, jj], 0.0)
         cloth = self.cloth_outside[ii, jj]
         if nose:
             return np.asarray(strength * np.where(self.falls[ii, jj], 1.0, 0.75) * np.clip(1.6 * cloth - 0.1, 0.1, 1.0))
-        return np.asarray(strength * np.clip(1.5 - 1.4 * cloth, 0.15, 1.0))
+        within = np.clip(2.0 * self.cloth_inside[ii, jj] - 0.2, 0.15, 1.0)
+        return np.asarray(strength * np.clip(1.5 - 1.4 * cloth, 0.15, 1.0) * within)
 
-    def peaks(self, count: int, ratio: float, slack_px: float, least: float = 0.12) -> list[tuple[float, float, float]]:
-        """The strongest distinct lines: (first_px, last_px, strength).
-
-        ``ratio`` is by how much the picture's scale grows from the strip's start to its end: lines parallel to the
-        strip on the table have last = ratio * first, give or take ``slack_px``.
-        """
-        first, last = np.meshgrid(self.offsets_px, self.offsets_px, indexing="ij")
-        parallel = np.abs(last - ratio * first) < slack_px * max(ratio, 1.0)
-        allowed = np.where(parallel, self.strength, 0.0).astype(np.float32)
+    def peaks(self, count: int, least: float = 0.12) -> list[tuple[float, float, float]]:
+        """The strongest distinct lines: (first_px, last_px, strength)."""
+        allowed = np.where(np.abs(self.tilt_px)[None, :] <= 0.55 * self.tilt_px[-1], self.strength, 0.0)
+        allowed = allowed.astype(np.float32)
         widened = cv2.dilate(allowed, np.ones((3, 3), np.uint8))
-        ranked = sorted(((float(allowed[i, j]), int(i), int(j)) for i, j in np.argwhere((allowed >= widened) & (allowed > least))), reverse=True)
+        tops = np.argwhere((allowed >= widened) & (allowed > least))
+        ranked = sorted(((float(allowed[i, j]), int(i), int(j)) for i, j in tops), reverse=True)
         chosen: list[tuple[float, float, float]] = []
-        step = self.offsets_px[1] - self.offsets_px[0]
+        grain = float(self.first_px[1] - self.first_px[0])
         for strength, i, j in ranked:
-            a, b = float(self.offsets_px[i]), float(self.offsets_px[j])
-            if all(abs(a - c) + abs(b - d) > 4 * step for c, d, _ in chosen):
+            a = float(self.first_px[i])
+            b = self.ratio * a + float(self.tilt_px[j])
+            if all(abs(a - c) + abs(b - d) > 4 * grain for c, d, _ in chosen):
                 chosen.append((a, b, strength))
             if len(chosen) == count:
                 break
@@ -154,7 +159,7 @@ def cut_strip(lab: F32, start_px: F64, end_px: F64, outward_px: float, inward_px
     size = float(np.linalg.norm(way))
     tangent = way / size
     normal = np.array([-tangent[1], tangent[0]])  # y is down: right of the way in the picture
-    along = np.linspace(0.0, size, max(40, min(320, int(size / (2.5 * pixel)))))
+    along = np.linspace(0.0, size, max(40, min(200, int(size / (3.0 * pixel)))))
     across = np.arange(-outward_px, inward_px + 1e-6, 0.5 * pixel)
     grid = start_px + along[:, None, None] * tangent + across[None, :, None] * normal
     height, width = lab.shape[:2]
@@ -195,6 +200,8 @@ def _clothness(lab: F32, across: F64, inside: npt.NDArray[np.bool_]) -> F32:
     window = max(5, len(bed_row) // 5) | 1
     half = window // 2
     padded = np.pad(bed_row, ((half, half), (0, 0)), mode="reflect")
-    bed = np.median(np.lib.stride_tricks.sliding_window_view(padded, window, axis=0), axis=-1)
+    every = max(1, len(bed_row) // 40)
+    coarse = np.median(np.lib.stride_tricks.sliding_window_view(padded, window, axis=0)[::every], axis=-1)
+    bed = np.repeat(coarse, every, axis=0)[: len(bed_row)]
     like = np.clip(1.5 - unlike_cloth(colour, bed[:, None, :].astype(np.float32)), 0.0, 1.0)
     return np.where(inside, like, 0.0).astype(np.float32)
