@@ -61,6 +61,8 @@ class Penalty:
     points: int | None = None
     balls: int | None = None
     to: str | None = None
+    offender: str | None = None
+    """Who pays; not the ruling's player where an opponent interfered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

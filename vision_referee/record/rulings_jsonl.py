@@ -77,6 +77,8 @@ def _penalty_to_json(penalty: Penalty | None) -> dict[str, Any] | None:
         values["balls"] = penalty.balls
     if penalty.to is not None:
         values["to"] = penalty.to
+    if penalty.offender is not None:
+        values["offender"] = penalty.offender
     return values
 
 
@@ -103,9 +105,7 @@ def ruling_from_json(values: dict[str, Any]) -> Ruling:
             )
             for foul in values.get("fouls") or ()
         ),
-        penalty=Penalty(points=penalty.get("points"), balls=penalty.get("balls"), to=penalty.get("to"))
-        if penalty
-        else None,
+        penalty=_penalty_from_json(penalty),
         counted=tuple(
             CountedBall(
                 ball=ball["ball"],
@@ -132,6 +132,14 @@ def ruling_from_json(values: dict[str, Any]) -> Ruling:
         match=dict(values.get("match") or {}),
         match_over=bool(values.get("match_over", False)),
         text=dict(values.get("text") or {}),
+    )
+
+
+def _penalty_from_json(values: dict[str, Any] | None) -> Penalty | None:
+    if not values:
+        return None
+    return Penalty(
+        points=values.get("points"), balls=values.get("balls"), to=values.get("to"), offender=values.get("offender")
     )
 
 

@@ -231,7 +231,7 @@ def _fined(game: Game, state: GameState, draft: Draft, striker: str, to: str, fi
         own = game.fine(state, striker, fix.penalty.to or to, draft.t_end)
         if fix.penalty.points is None and own.penalty is not None and own.penalty.balls is not None:
             return with_fine(game, state, draft, replace(own, penalty=fix.penalty))
-        return replace(draft, penalty=Penalty(points=fix.penalty.points, to=fix.penalty.to or to))
+        return replace(draft, penalty=Penalty(points=fix.penalty.points, to=fix.penalty.to or to, offender=striker))
     if any(game.costs(one) for one in draft.fouls):
         return with_fine(game, state, draft, game.fine(state, striker, to, draft.t_end))
     return draft
@@ -246,9 +246,10 @@ def with_fine(game: Game, state: GameState, draft: Draft, fine: Fine) -> Draft:
         spotted = (*spotted, at(ball, place))
         places = dict(places) | {ball: place}
     offender = draft.offender or draft.player or state.turn
+    penalty = replace(fine.penalty, offender=offender) if fine.penalty else None
     barred = game.bar_returned(offender, state.after(offender), returned)
     return replace(
-        draft, penalty=fine.penalty, spotted=spotted, places=places, returned=returned, debts=fine.debt,
+        draft, penalty=penalty, spotted=spotted, places=places, returned=returned, debts=fine.debt,
         removals=draft.removals + fine.removals, barred=barred or draft.barred,
     )  # fmt: skip
 

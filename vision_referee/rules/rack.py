@@ -137,5 +137,11 @@ def with_rack(state: GameState, racked: Racked) -> GameState:
     places = {ball.ball: (ball.x, ball.y) for ball in racked.balls}
     full = frozenset(places) if len(places) == FULL_RACK else state.full_rack
     return replace(
-        state, places=places, balls_known=True, hanging={}, full_rack=full, cue_ball=CueBallState.IN_HAND_HOUSE
+        state,
+        places=places,
+        balls_known=True,
+        hanging={},
+        full_rack=full,
+        cue_ball=CueBallState.IN_HAND_HOUSE,
+        picked_up={},
     )

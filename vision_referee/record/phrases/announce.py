@@ -28,7 +28,7 @@ def announce(ruling: Ruling, book: PhraseBook, rules: str, players: Sequence[str
     """The announcement in the book's language."""
     parts = [
         *_what_happened(ruling, book, rules),
-        *_penalty(ruling, book, players),
+        *_penalty(ruling, book),
         *_balls(ruling, book, rules, table),
         *_notes(ruling, book),
         *_what_next(ruling, book, players),
@@ -105,17 +105,14 @@ def _counted(balls: Iterable[CountedBall], book: PhraseBook, rules: str) -> str:
     return "; ".join(said)
 
 
-def _penalty(ruling: Ruling, book: PhraseBook, players: Sequence[str]) -> Iterable[str]:
+def _penalty(ruling: Ruling, book: PhraseBook) -> Iterable[str]:
     penalty = ruling.penalty
     if penalty is None:
         return
-    offender = ruling.player or ""
-    if penalty.to is not None and penalty.to == offender:
-        others = [name for name in players if name != offender]
-        offender = others[0] if len(others) == 1 else ""
+    offender = penalty.offender or ruling.player or ""
     if penalty.points:
         points = book.counted(penalty.points, "points")
-        yield book("say", "penalty_points", points=points, offender=offender or "…", to=penalty.to or "…")
+        yield book("say", "penalty_points", points=points, offender=offender, to=penalty.to or "")
     elif penalty.balls and penalty.to is not None:
         yield book("say", "penalty_take", to=penalty.to)
     elif penalty.balls and ruling.spotted:
