@@ -30,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from analyses import CACHE, ROOT, revision
 from simulated_clips import made
 from tables import enter, table
-from vision_referee.calibration.find import calibrate_frames
 
+from vision_referee.calibration.find import calibrate_frames
 from vision_referee.calibration.tables import load_table
 from vision_referee.detection.detector import BallDetector
 from vision_referee.events.line import MotionStage
