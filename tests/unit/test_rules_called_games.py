@@ -362,3 +362,14 @@ def test_the_only_number_left_of_a_full_rack_is_known() -> None:
     order = ["4", "5", "6", "7", "15", "8", "9", "14", "13", "10", "2", "1", "12", "11", "u3"]
     match = Match("small-russian").rack(order)
     assert counted(match.stroke("4", pots="u3 foot_left", call="3 foot_left").last()) == {"u3": 3}
+
+
+def test_numbers_read_before_the_break_hold_and_those_of_the_game_before_do_not() -> None:
+    labels = [f"u{n}" for n in range(1, 16)]
+    match = Match("small-russian").rack(labels, order_ok=None).say("identified", ball="u1", number=4)
+    match.stroke("u1", pots="u1 foot_left", call="4 foot_left")
+    assert counted(match.last()) == {"u1": 4}
+    match.at(0, "handicap", player="A", points=66)
+    assert match.last().game_over
+    match.rack(labels, order_ok=None).stroke("u1", pots="u1 foot_left", call="4 foot_left")
+    assert match.last().doubts == ("unknown_number",)

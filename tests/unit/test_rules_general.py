@@ -630,3 +630,10 @@ def test_the_clock_starts_anew_with_each_rest() -> None:
     match = table_for("moscow", shot_clock_s=30).say("shot_clock", on=True).stroke("7", wait=20)
     assert codes(match.stroke("9", wait=29).last()) == []
     assert codes(match.stroke("9", wait=33).last()) == ["time_over"]
+
+
+def test_who_comes_to_the_table_by_a_ruling_between_strokes_has_his_minute() -> None:
+    match = table_for("russian").say("shot_clock", on=True).stroke("7", **POT, wait=20)
+    match.say("touch", wait=50, ball="12", by="hand")
+    ruling = match.stroke("9", call="9 middle_right", wait=40).last()
+    assert ruling.player == "B" and codes(ruling) == []

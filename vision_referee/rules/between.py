@@ -125,6 +125,7 @@ class Between:
     def _issue(self, tag: str, event: Event, draft: Draft) -> None:
         ruling_id = self.scribe.id_of(tag, event)
         self.state, ruling = conclude(self.game, self.state, draft, ruling_id, self.scribe.fix_of(ruling_id))
+        self.state = replace(self.state, clock_from_s=max(self.state.clock_from_s, draft.t_end))
         self.rulings.append(ruling)
 
     @property
@@ -187,6 +188,7 @@ class Between:
                     CueBallState.IN_PLACE if CUE in places else house_side(state.table, places)
                 ),
                 rest_s=event.t,
+                clock_from_s=event.t,
             )  # fmt: skip
         elif state.phase in (Phase.PLAY, Phase.BREAK) and not state.lag_wanted and not state.reracked:
             seen = {ball: place for ball, place in places.items() if ball in state.places or ball == CUE}

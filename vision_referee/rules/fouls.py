@@ -60,7 +60,7 @@ def _before_the_stroke(game: Game, state: GameState, facts: Facts, edges: Edges)
     if rule:
         yield foul(FoulCode.WRONG_CUE_BALL, strike.t, strike.ball, seen=strike, rule=rule)
     if state.clock_on_s is not None and not state.in_motion:
-        over_s = strike.t - max(state.clock_on_s, state.rest_s) - game.settings.shot_clock_s
+        over_s = strike.t - max(state.clock_on_s, state.clock_from_s) - game.settings.shot_clock_s
         if edges.decide("shot_clock", over_s > 1e-9, over_s, game.settings.time_error_s):
             yield foul(FoulCode.TIME_OVER, strike.t, seen=strike)
 

@@ -35,6 +35,7 @@ def adjudicate(
             last_striker=draft.player,
             last_violated=draft.violated_house,
             rest_s=stroke.t_end,
+            clock_from_s=stroke.t_end,
             rest_confidence=1.0,
             in_motion=stroke.cut_short,
             choice_open=bool(ruling.choice),

@@ -144,4 +144,5 @@ def with_rack(state: GameState, racked: Racked) -> GameState:
         full_rack=full,
         cue_ball=CueBallState.IN_HAND_HOUSE,
         picked_up={},
+        clock_from_s=racked.t,
     )

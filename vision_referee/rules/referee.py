@@ -230,11 +230,16 @@ class Referee:
         """The numbers identified in each game; with a full rack the labels begin anew."""
         dropped, confirmed = self._retracted_and_confirmed()
         games: list[tuple[dict[str, int], set[str]]] = [({}, set())]
+        struck = False
         for event in self._in_order():
             if event.id in dropped:
                 continue
             if isinstance(event, Racked) and len(event.balls) >= FULL_RACK and event.confidence >= LIKELY:
-                games.append((dict(games[-1][0]) if len(games) == 1 else {}, set()))
+                known, unsure = games[-1]
+                games.append(({}, set()) if struck else (dict(known), set(unsure)))
+                struck = False
+            elif isinstance(event, Strike):
+                struck = True
             elif isinstance(event, Identified):
                 confidence = 1.0 if event.id in confirmed else event.confidence
                 if confidence >= LIKELY:

@@ -86,7 +86,9 @@ class GameState:
     position_warned: bool = False
     clock_on_s: float | None = None
     rest_s: float = 0.0
-    """When the last stroke ended, or whatever else the time for the next one runs from."""
+    """When the last stroke ended."""
+    clock_from_s: float = 0.0
+    """What the time for the next stroke runs from: the last rest, rack or ruling between strokes (G-19)."""
     rest_confidence: float = 1.0
     in_motion: bool = False
     """Balls still roll: the last stroke had not ended when the next one began (G-20.3)."""

@@ -118,7 +118,8 @@ class Turn:
         draft = replace(draft, cue_ball=CueBallState.IN_HAND_HOUSE)
         concluded, ruling = conclude(game, state, draft, ruling_id, scribe.fix_of(ruling_id))
         rulings.append(ruling)
-        return after_lag(replace(state, score=concluded.score, lag_seen=True), ruling.winner)
+        known = replace(state, score=concluded.score, lag_seen=True, clock_from_s=t_end)
+        return after_lag(known, ruling.winner)
 
     def _ready_for_stroke(self, state: GameState) -> GameState:
         """The calls that were made while the last stroke still ran are this stroke's."""
