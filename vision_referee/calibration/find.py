@@ -14,6 +14,7 @@ from vision_referee.calibration.camera import Camera
 from vision_referee.calibration.cloth import ClothMask, cloth_masks
 from vision_referee.calibration.cushions import USUAL_BREADTH, USUAL_RISE, CushionFit, fit_cushions
 from vision_referee.calibration.hints import view_hints
+from vision_referee.calibration.mouths import middle_mouth_mm
 from vision_referee.calibration.outline import Quad, border_lines, quads
 from vision_referee.calibration.pose import pose_from_corners, table_corners
 from vision_referee.calibration.refine import MiddleMark, Refined, refine
@@ -274,7 +275,8 @@ def _assemble(bgr: U8, found: _Found, table: TableSpec, reason: str, head: str |
     seen = sum(min(1.0, n / 0.6) for n in refined.noses_seen) / 4
     sharp = float(np.exp(-((refined.residual_px / (1.5 * pixel)) ** 2)))
     confidence = float(np.clip(0.25 + 0.15 * min(fit.score, 4.0) + 0.15 * seen, 0.0, 0.99)) * (0.6 + 0.4 * sharp)
-    return _calibration(bgr, refined, table, reason, head, method, confidence, None)
+    mouth = middle_mouth_mm(smooth_lab(bgr, 0.7 * pixel), refined.camera, table, refined.breadth_mm)
+    return _calibration(bgr, refined, table, reason, head, method, confidence, mouth)
 
 
 def _refuse_doubtful(refined: Refined, table: TableSpec, pixel: float) -> None:

@@ -56,16 +56,21 @@ class MiddleMark:
 
 def refine(
     lab: F32, camera: Camera, table: TableSpec, breadth_mm: float, rise_mm: float, pixel: float,
-    marks: list[MiddleMark] | None = None, rounds: int = 3,
+    marks: list[MiddleMark] | None = None, rounds: int = 3, lens_fixed: bool = False,
+    reach_px: tuple[float, ...] = (5.0, 3.0, 2.0),
 ) -> Refined | None:  # fmt: skip
-    """Fits the camera to the edges near where it predicts them, in a few rounds of closer search; None when too few."""
+    """Fits the camera to the edges near where it predicts them, in a few rounds of closer search; None when too few.
+
+    ``reach_px`` says how far each round looks (the last goes on for further rounds). ``lens_fixed`` keeps focal length,
+    distortion and cushions as they are: only the pose is solved.
+    """
     edges: list[EdgePoints] = []
     for turn in range(rounds):
-        reach = pixel * (5.0, 3.0, 2.0)[min(turn, 2)]
+        reach = pixel * reach_px[min(turn, len(reach_px) - 1)]
         edges = find_edges(lab, camera, table, breadth_mm, rise_mm, reach)
         if len({e.side for e in edges}) < 3:
             return None
-        camera, breadth_mm, rise_mm = _solve(edges, camera, table, breadth_mm, rise_mm, pixel, marks or [])
+        camera, breadth_mm, rise_mm = _solve(edges, camera, table, breadth_mm, rise_mm, pixel, marks or [], lens_fixed)
     return _judged(edges, camera, table, breadth_mm, rise_mm, pixel)
 
 
@@ -98,7 +103,7 @@ def line_residuals(points_px: F64, line_px: F64) -> F64:
 
 def _solve(
     edges: list[EdgePoints], camera: Camera, table: TableSpec, breadth_mm: float, rise_mm: float, pixel: float,
-    marks: list[MiddleMark],
+    marks: list[MiddleMark], lens_fixed: bool,
 ) -> tuple[Camera, float, float]:  # fmt: skip
     size = camera.size_px
     length = table.length_mm
@@ -115,6 +120,19 @@ def _solve(
     weights = [w * math.sqrt(min(1.0, 30.0 / len(e.points_px))) for w, e in zip(weights, edges, strict=True)]
     middles = np.array([[length / 2, table.width_mm if m.side == 1 else 0.0, table.nose_height_mm] for m in marks])
     noses = [side_points(table, s, count=12) for s in range(4)]
+
+    def priors(v: F64) -> F64:
+        if lens_fixed:
+            return np.asarray((v[6:] - first[6:]) / 1e-4, np.float64)
+        return np.array(
+            [
+                (v[6] - usual) / FOCAL_SPREAD,
+                v[7] / K1_SPREAD,
+                *((v[9:13] - v[8]) / BREADTH_SPREAD),
+                (v[13] - USUAL_RISE) / RISE_SPREAD,
+                (v[8] - breadth) / SEARCH_SPREAD,
+            ]
+        )
 
     def residuals(v: F64) -> F64:
         seen = camera_of(v, reach, size)
@@ -136,17 +154,7 @@ def _solve(
                 way = (there - here) / 0.02
                 off_l = float((mark.point_px - here) @ way) / max(float(way @ way), 1e-9)
                 parts.append(np.array([mark.weight * math.tanh(off_l / MIDDLE_SIGMA / 3.0) * 3.0]))
-        parts.append(
-            np.array(
-                [
-                    (v[6] - usual) / FOCAL_SPREAD,
-                    v[7] / K1_SPREAD,
-                    *((v[9:13] - v[8]) / BREADTH_SPREAD),
-                    (v[13] - USUAL_RISE) / RISE_SPREAD,
-                    (v[8] - breadth) / SEARCH_SPREAD,
-                ]
-            )
-        )
+        parts.append(priors(v))
         return np.concatenate(parts)
 
     solved = least_squares(residuals, first, method="trf", x_scale="jac", max_nfev=25)

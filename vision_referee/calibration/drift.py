@@ -1,0 +1,228 @@
+"""A camera that moves: the cushions' edges are looked at now and then, and the pose is solved again when they shift."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision_referee.calibration.calibration import Calibration
+from vision_referee.calibration.cushions import side_points
+from vision_referee.calibration.pose import table_corners
+from vision_referee.calibration.refine import refine
+from vision_referee.calibration.strips import smooth_lab
+from vision_referee.video.frames import Frame
+
+F32 = npt.NDArray[np.float32]
+F64 = npt.NDArray[np.float64]
+U8 = npt.NDArray[np.uint8]
+
+CHECK_EVERY_S = 1.0
+CONFIRM_AFTER_S = 0.15
+"""A shift is believed when it is seen again this much later: one frame may show a person or a flash."""
+_REACH_PX = 9.0
+_STEP_PX = 0.5
+_SAMPLES = 40
+_PARTS = 4
+_SURE = 0.55  # normalised correlation of a piece of edge with what it looked like
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shift:
+    """How the picture moved: ``largest_px`` and ``largest_mm`` over the table's corners; ``pieces`` that agreed."""
+
+    largest_px: float
+    largest_mm: float
+    pieces: int
+
+
+class DriftWatch:
+    """Streaming: ``push`` every frame; it answers None, or the new calibration when the camera has moved.
+
+    Most frames cost nothing, one a second a millisecond or two; a re-solve some tenths of a second.
+    """
+
+    def __init__(
+        self, calibration: Calibration, *, threshold_px: float | None = None, check_every_s: float = CHECK_EVERY_S
+    ) -> None:
+        self.calibration = calibration
+        self.last_shift: Shift | None = None
+        width = calibration.camera.size_px[0]
+        self._pixel = max(1.0, width / 1000)
+        self._threshold_px = threshold_px if threshold_px is not None else 0.8 * self._pixel
+        self._every_s = check_every_s
+        self._next_s = -np.inf
+        self._doubts = 0
+        self._edges = _EdgeSamples.of(calibration)
+        self._reference: F32 | None = None
+
+    def push(self, frame: Frame) -> Calibration | None:
+        """Looks at ``frame`` if it is time to; the calibration that holds from this frame on, if it is another."""
+        if frame.t_s < self._next_s:
+            return None
+        self._next_s = frame.t_s + self._every_s
+        luma = frame.luma()
+        if luma.shape != (self.calibration.camera.size_px[1], self.calibration.camera.size_px[0]):
+            return None
+        slopes = self._edges.slopes(luma)
+        if self._reference is None:
+            return self._first_look(frame, slopes)
+        shift = self._edges.shift(self._reference, slopes, self.calibration)
+        self.last_shift = shift
+        if shift is None or shift.largest_px < self._threshold_px:
+            self._doubts = 0
+            return None
+        self._doubts += 1
+        self._next_s = frame.t_s + CONFIRM_AFTER_S
+        if self._doubts < 2:
+            return None
+        self._doubts = 0
+        return self._solved(frame.bgr, slopes)
+
+    def _first_look(self, frame: Frame, slopes: F32) -> Calibration | None:
+        """The calibration may come from other frames than this: begin with where the edges are now."""
+        self._reference = slopes
+        solved = resolve_pose(frame.bgr(), self.calibration)
+        if solved is None or corner_shift_px(solved, self.calibration) < self._threshold_px:
+            return None
+        self._use(solved, None)
+        return solved
+
+    def _solved(self, bgr: Callable[[], U8], slopes: F32) -> Calibration | None:
+        solved = resolve_pose(bgr(), self.calibration)
+        if solved is None:
+            return None
+        moved = corner_shift_px(solved, self.calibration)
+        if moved < 0.5 * self._threshold_px:
+            # The light changed, not the camera: what the edges look like now is the new reference.
+            self._reference = slopes
+            return None
+        self._use(solved, slopes)
+        return solved
+
+    def _use(self, calibration: Calibration, slopes: F32 | None) -> None:
+        self.calibration = calibration
+        self._edges = _EdgeSamples.of(calibration)
+        self._reference = None if slopes is not None else self._reference
+        self._next_s = -np.inf if slopes is not None else self._next_s
+
+
+def corner_shift_px(a: Calibration, b: Calibration) -> float:
+    """The largest distance in pixels between the two calibrations' corners of the playing surface."""
+    return float(np.linalg.norm(a.corners_px - b.corners_px, axis=1).max())
+
+
+def resolve_pose(bgr: U8, calibration: Calibration) -> Calibration | None:
+    """The same lens and table, the pose solved anew on this picture's edges; None where they cannot be read.
+
+    Follows shifts of up to some one and a half percent of the picture's width.
+    """
+    table = calibration.table
+    pixel = max(1.0, bgr.shape[1] / 1000)
+    refined = refine(
+        smooth_lab(bgr, 0.7 * pixel), calibration.camera, table, calibration.cushion_top_mm, calibration.rail_rise_mm,
+        pixel, rounds=4, lens_fixed=True, reach_px=(14.0, 6.0, 3.0, 2.0),
+    )  # fmt: skip
+    if refined is None or refined.residual_px > max(2.0 * calibration.residual_px, 1.5 * pixel):
+        return None
+    if sum(max(n, r) > 0.25 for n, r in zip(refined.noses_seen, refined.rails_seen, strict=True)) < 3:
+        return None
+    corners = refined.camera.project(table_corners(table, 0.0, table.nose_height_mm))
+    return replace(
+        calibration, camera=refined.camera, corners_px=corners, residual_px=refined.residual_px,
+        residual_mm=refined.residual_mm, method=f"{calibration.method.split(' (')[0]} (solved again after a move)",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _EdgeSamples:
+    """Where to look: ``grid_px`` (pieces, samples, offsets, 2), each piece's middle and inward normal (pieces, 2)."""
+
+    grid_px: F32
+    middles: F64
+    normals: F64
+
+    @staticmethod
+    def of(calibration: Calibration) -> _EdgeSamples:
+        table, camera = calibration.table, calibration.camera
+        offsets = np.arange(-_REACH_PX, _REACH_PX + 1e-6, _STEP_PX)
+        grids, middles, normals = [], [], []
+        for side in range(4):
+            for lift in ((0.0, 0.0), (calibration.cushion_top_mm, calibration.rail_rise_mm)):
+                line = camera.project(side_points(table, side, *lift, count=_SAMPLES * _PARTS))
+                for piece in np.array_split(line, _PARTS):
+                    way = piece[-1] - piece[0]
+                    size = float(np.linalg.norm(way))
+                    if size < 8:
+                        continue
+                    normal = np.array([-way[1], way[0]]) / size
+                    picks = piece[np.linspace(0, len(piece) - 1, _SAMPLES // 2).astype(int)]
+                    grids.append(picks[:, None, :] + offsets[None, :, None] * normal)
+                    middles.append(piece.mean(axis=0))
+                    normals.append(normal)
+        return _EdgeSamples(
+            grid_px=np.array(grids, np.float32), middles=np.array(middles), normals=np.array(normals)
+        )
+
+    def slopes(self, luma: U8) -> F32:
+        """(pieces, samples, offsets) change of brightness across the edges; 0 outside the picture."""
+        shape = self.grid_px.shape
+        flat = self.grid_px.reshape(shape[0] * shape[1], shape[2], 2)
+        seen = cv2.remap(luma, flat[..., 0], flat[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        smooth = cv2.GaussianBlur(seen.astype(np.float32), (5, 1), 1.0)
+        return np.asarray(np.gradient(smooth, axis=1), np.float32).reshape(shape[:3])
+
+    def shift(self, before: F32, now: F32, calibration: Calibration) -> Shift | None:
+        """The similarity of the picture that best explains how the pieces of edge moved; None when too few agree."""
+        moves = np.full(len(self.middles), np.nan)
+        span = now.shape[2] // 2 - 4
+        energy = np.sqrt((before[:, :, span:-span] ** 2).sum(axis=(1, 2)))
+        best = np.full(len(moves), -1.0)
+        scores = []
+        for lag in range(-span, span + 1):
+            piece = now[:, :, span + lag : now.shape[2] - span + lag]
+            score = (piece * before[:, :, span:-span]).sum(axis=(1, 2))
+            scores.append(score / np.maximum(energy * np.sqrt((piece**2).sum(axis=(1, 2))), 1e-6))
+        table = np.array(scores)
+        top = np.argmax(table, axis=0)
+        columns = np.arange(table.shape[1])
+        best = table[top, columns]
+        inner = (top > 0) & (top < len(table) - 1) & (best > _SURE) & (energy > 8.0)
+        left, right = table[np.maximum(top - 1, 0), columns], table[np.minimum(top + 1, len(table) - 1), columns]
+        bend = left - 2 * best + right
+        fraction = np.where(np.abs(bend) > 1e-9, 0.5 * (left - right) / np.where(bend == 0, 1, bend), 0.0)
+        moves = (top - span + np.clip(fraction, -0.5, 0.5)) * _STEP_PX
+        if inner.sum() < 8:
+            return None
+        return _similarity(self.middles[inner], self.normals[inner], moves[inner], calibration)
+
+
+def _similarity(middles: F64, normals: F64, moves: F64, calibration: Calibration) -> Shift | None:
+    centre = middles.mean(axis=0)
+    size = float(np.abs(middles - centre).max())
+    off = (middles - centre) / size
+    # Motion (dx, dy) + turn (-y, x) + growth (x, y), seen across each piece only.
+    system = np.column_stack(
+        [normals, -off[:, 1] * normals[:, 0] + off[:, 0] * normals[:, 1], (off * normals).sum(axis=1)]
+    )
+    weight = np.ones(len(moves))
+    motion = np.zeros(4)
+    for _ in range(6):
+        root = np.sqrt(weight)[:, None]
+        ridge = 0.05 * np.eye(4)
+        motion = np.linalg.lstsq(np.vstack([system * root, ridge]), np.append(moves * root[:, 0], np.zeros(4)), rcond=None)[0]
+        rest = moves - system @ motion
+        weight = 1.0 / (1.0 + (rest / 0.5) ** 2)
+    agree = int((np.abs(moves - system @ motion) < 0.75).sum())
+    if agree < max(8, 0.4 * len(moves)):
+        return None
+    corners = (calibration.corners_px - centre) / size
+    field = motion[:2] + motion[2] * np.column_stack([-corners[:, 1], corners[:, 0]]) + motion[3] * corners
+    lengths = np.linalg.norm(field, axis=1)
+    worst = int(np.argmax(lengths))
+    table = calibration.table
+    mm = calibration.sigma_mm([[0.0, 0.0], [0.0, table.width_mm], [table.length_mm, table.width_mm], [table.length_mm, 0.0]], 1.0)
+    return Shift(largest_px=float(lengths[worst]), largest_mm=float((lengths * mm).max()), pieces=agree)
