@@ -76,14 +76,26 @@ def _anything(strike: Strike, world: World, rng: np.random.Generator) -> Shot:
     if pots and rng.random() < 0.6:
         ball, pocket = pots[min(int(rng.exponential(1.0)), len(pots) - 1)]
         exact = _direction(strike.model_copy(update={"at": ball, "pocket": pocket}), world)
-        direction = exact + float(rng.normal(0, 0.25))
-        return Shot(direction_deg=direction, speed_mm_s=speed, side=side, top=top, ball=ball, pocket=pocket)
+        shot = Shot(direction_deg=exact, speed_mm_s=min(speed, 3500), side=side, top=top, ball=ball, pocket=pocket)
+        return _in_a_few_tries(shot, strike.ball, world, rng) if rng.random() < 0.6 else _varied(shot, 20, rng)
     if not others:
         return Shot(direction_deg=float(rng.uniform(0, 360)), speed_mm_s=speed, side=side, top=top)
     ball = str(rng.choice(others))
     full = strike.model_copy(update={"at": ball, "cut": float(rng.uniform(-0.98, 0.98))})
     pocket = world.table.pockets()[int(rng.integers(6))].name
     return Shot(direction_deg=_direction(full, world), speed_mm_s=speed, side=side, top=top, ball=ball, pocket=pocket)
+
+
+def _in_a_few_tries(shot: Shot, struck: str, world: World, rng: np.random.Generator) -> Shot:
+    """The first of some attempts that pots the ball, or the last of them."""
+    start = {label: world.motion(label) for label in world.on_bed()}
+    assert shot.ball is not None
+    want, trial = Want(pocketed=(shot.ball,), into=shot.pocket), shot
+    for attempt in range(25):
+        trial = shot if attempt == 0 else _varied(shot, attempt, rng)
+        if ends_as_wanted(want, struck, _try(trial, struck, start, world), world.table):
+            break
+    return trial
 
 
 def easiest_pots(strike: Strike, world: World) -> list[tuple[str, PocketName]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,32 +10,29 @@ import numpy as np
 import numpy.typing as npt
 
 from vision_referee.domain.errors import InputError
-from vision_referee.domain.events import BallAt, Moved, PickedUp, Placed, Racked, Touch, TouchedBy
 from vision_referee.domain.events import Shake as ShakeEvent
-from vision_referee.domain.table import Cushion, TableSpec
+from vision_referee.domain.events import Touch, TouchedBy
+from vision_referee.domain.table import TableSpec
 from vision_referee.simulation import scene_file as sf
 from vision_referee.simulation.actors import (
     Leaner,
-    Reacher,
     Striker,
-    Triangle,
     Walker,
     Wardrobe,
     random_wardrobe,
-    shoulder_for,
 )
-from vision_referee.simulation.aiming import lip_place, settle
+from vision_referee.simulation.aiming import settle
+from vision_referee.simulation.hands import ARRIVE_S, Hands, put_ball
 from vision_referee.simulation.mishaps import plan_during, tip_fault
 from vision_referee.simulation.physics import Motion
 from vision_referee.simulation.physics_params import PhysicsParams, random_params
+from vision_referee.simulation.places import Places
 from vision_referee.simulation.pocket_shape import nearest_pocket
-from vision_referee.simulation.rack import rack_places
 from vision_referee.simulation.recording import Actor, Recording, record
-from vision_referee.simulation.trajectory import Carried, Lying, Place
+from vision_referee.simulation.trajectory import Place
 from vision_referee.simulation.world import World
 
 F64 = npt.NDArray[np.float64]
-_ARRIVE_S = 0.7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +68,8 @@ class _Stage:
         self.officials: list[Official] = []
         self.shakes_s: list[float] = []
         self.people: list[Wardrobe] = [random_wardrobe(self.rng) for _ in range(3)]
+        self.places = Places(self.world, self.rng)
+        self.hands = Hands(self.world, self.places, self.actors, self.people[2], numbers=scene.numbers)
         self.strokes = 0
 
     def play(self) -> Staged:
@@ -92,105 +90,16 @@ class _Stage:
 
     def _lay_out(self) -> None:
         if self.scene.rack is not None:
-            places = self._rack_places(self.scene.rack)
+            places = self.places.rack(self.scene.rack)
             for label, (x, y) in places.items():
-                self._put(label, x, y)
-            self._note_racked(places)
+                put_ball(self.world, label, x, y)
+            self.hands.note_racked(places)
         for label, spec in self.scene.balls.items():
-            x, y = self._place(spec)
-            self._free(label, x, y)
-            self._put(label, x, y)
+            x, y = self.places.at(spec)
+            self.places.check_free(label, x, y)
+            put_ball(self.world, label, x, y)
         if self.world.paths:
             self.world.rest_times_s.append(0.0)
-
-    def _put(self, label: str, x: float, y: float) -> None:
-        number = 0 if label == "cue" else _printed(label, self.table)
-        self.world.put(label, x, y, number=number)
-
-    def _rack_places(self, rack: sf.Rack) -> dict[str, tuple[float, float]]:
-        places = rack_places(self.table, rng=self.rng, gap_mm=rack.gap_mm, order=rack.order)
-        return {k: (x + rack.off_mm[0], y + rack.off_mm[1]) for k, (x, y) in places.items()}
-
-    def _note_racked(self, places: dict[str, tuple[float, float]]) -> None:
-        from vision_referee.simulation.rack import PYRAMID_ORDER
-
-        balls = tuple(BallAt(ball=k, x=round(x, 2), y=round(y, 2)) for k, (x, y) in places.items())
-        order = tuple(places) == PYRAMID_ORDER if self.table.family == "pyramid" and self.scene.numbers else None
-        self.world.facts.append(Racked(t=self.world.t_s, balls=balls, order_ok=order))
-
-    def _place(self, spec: sf.PlaceSpec) -> tuple[float, float]:
-        table, radius = self.table, self.table.ball_radius_mm
-        match spec:
-            case sf.HangingPlace():
-                return lip_place(table, spec.hanging, spec.short_mm)
-            case sf.FrozenPlace():
-                a, near = spec.along_mm, radius + 0.02
-                return {
-                    Cushion.HEAD: (near, a), Cushion.FOOT: (table.length_mm - near, a),
-                    Cushion.RIGHT: (a, near), Cushion.LEFT: (a, table.width_mm - near),
-                }[spec.frozen]  # fmt: skip
-            case sf.BesidePlace():
-                x, y, _ = self.world.motion(spec.beside).position_mm
-                reach = table.ball_diameter_mm + spec.gap_mm + 0.004
-                angle = math.radians(spec.direction_deg)
-                return (float(x) + reach * math.cos(angle), float(y) + reach * math.sin(angle))
-            case "head_spot":
-                return table.head_spot_mm
-            case "centre_spot":
-                return table.centre_spot_mm
-            case "foot_spot":
-                return table.foot_spot_mm
-            case "house" | "anywhere":
-                return self._somewhere(table.house_line_mm if spec == "house" else table.length_mm)
-            case _:
-                return (float(spec[0]), float(spec[1]))
-
-    def _somewhere(self, up_to_mm: float) -> tuple[float, float]:
-        """A free place, drawn by the scene's seed."""
-        margin = self.table.ball_radius_mm + 4.0
-        taken = [self.world.motion(b).position_mm for b in self.world.on_bed()]
-        for _ in range(2000):
-            x = float(self.rng.uniform(margin, up_to_mm - margin))
-            y = float(self.rng.uniform(margin, self.table.width_mm - margin))
-            if all(math.hypot(x - p[0], y - p[1]) > self.table.ball_diameter_mm + 4 for p in taken):
-                return (x, y)
-        raise InputError("there is no free place left on the table")
-
-    def _free_beside(self, label: str, start: F64, by_mm: tuple[float, float]) -> tuple[float, float]:
-        """Where a push of that length ends on a free place, in that direction or the next that will do."""
-        margin = self.table.ball_radius_mm + 2.0
-        for turn in np.linspace(0, 2 * math.pi, 16, endpoint=False):
-            c, s = math.cos(turn), math.sin(turn)
-            x = float(start[0]) + c * by_mm[0] - s * by_mm[1]
-            y = float(start[1]) + s * by_mm[0] + c * by_mm[1]
-            if not (margin < x < self.table.length_mm - margin and margin < y < self.table.width_mm - margin):
-                continue
-            with contextlib.suppress(InputError):
-                self._free(label, x, y)
-                return (x, y)
-        raise InputError(f"there is no free place beside ball {label}")
-
-    def _named(self, label: str) -> str:
-        """`any` settled: an object ball on the bed. Raises :class:`InputError` for a ball that is not there."""
-        on_bed = self.world.on_bed()
-        if label == "any":
-            others = [b for b in on_bed if b != "cue"]
-            if not others:
-                raise InputError("there is no object ball on the bed")
-            return str(self.rng.choice(others))
-        if label not in on_bed:
-            raise InputError(f"ball {label} is not on the bed")
-        return label
-
-    def _free(self, label: str, x: float, y: float) -> None:
-        """Raises InputError where another ball, or no bed, is."""
-        table = self.table
-        if not (-60 < x < table.length_mm + 60 and -60 < y < table.width_mm + 60):
-            raise InputError(f"ball {label} would lie at ({x:.0f}, {y:.0f}), which is not on the table {table.name}")
-        for other in self.world.on_bed():
-            at = self.world.motion(other).position_mm
-            if other != label and math.hypot(x - at[0], y - at[1]) < table.ball_diameter_mm - 0.1:
-                raise InputError(f"ball {label} would lie in ball {other} at ({x:.0f}, {y:.0f})")
 
     # --- acts ---
 
@@ -201,13 +110,13 @@ class _Stage:
         elif act.strike is not None:
             self._strike(act.strike)
         elif act.hand_places is not None:
-            self._hand_places(act.hand_places)
+            self.hands.lay(act.hand_places)
         elif act.hand_picks_up is not None:
-            self._hand_picks_up(act.hand_picks_up)
+            self.hands.take(act.hand_picks_up)
         elif act.hand_moves is not None:
-            self._hand_moves(act.hand_moves)
+            self.hands.push(act.hand_moves)
         elif act.hand_racks is not None:
-            self._hand_racks(act.hand_racks)
+            self.hands.rack(act.hand_racks)
         elif act.brush is not None:
             self._brush(act.brush)
         elif act.fall is not None:
@@ -235,7 +144,7 @@ class _Stage:
     def _strike(self, strike: sf.Strike) -> None:
         world = self.world
         if strike.aim_s > 0:
-            world.advance(world.t_s + strike.aim_s + (_ARRIVE_S if not world.moving() else 0.0))
+            world.advance(world.t_s + strike.aim_s + (ARRIVE_S if not world.moving() else 0.0))
         here = world.motion(strike.ball)
         if world.paths[strike.ball].place_at(world.t_s) is not Place.BED:
             raise InputError(f"ball {strike.ball} is not on the bed and cannot be struck")
@@ -267,154 +176,9 @@ class _Stage:
         else:
             world.run_to_stroke_end()
 
-    def _hand(self, from_s: float, to_s: float, label: str, near: tuple[float, float]) -> None:
-        """A hand that is above a ball, wherever it goes, between two times."""
-        path, lift = self.world.paths[label], np.array([0.0, 0.0, self.table.ball_radius_mm + 14.0])
-        self.actors.append(
-            Reacher(
-                from_s=from_s, to_s=to_s, hand_mm=lambda t: path.at(t).position_mm + lift,
-                shoulder_mm=shoulder_for(self.table, *near), wardrobe=self.people[2],
-            )
-        )  # fmt: skip
-
-    def _hand_places(self, act: sf.HandPlaces) -> None:
-        world, label = self.world, act.ball
-        if act.only_if_off and label in world.on_bed():
-            return
-        x, y = self._place(act.at)
-        self._free(label, x, y)
-        goal = np.array([x, y, self.table.ball_radius_mm])
-        shoulder = shoulder_for(self.table, x, y)
-        start_s = world.t_s
-        down_s = start_s + act.take_s
-        if label in world.on_bed():
-            start = world.motion(label).position_mm.copy()
-            from_x, from_y = (round(float(v), 2) for v in start[:2])
-            world.facts.append(PickedUp(t=start_s + 0.12, ball=label, x=from_x, y=from_y))
-            middle = (start + goal) / 2 + np.array([0.0, 0.0, 160.0])
-        else:
-            if label not in world.paths:
-                self._put(label, x, y)
-            start = shoulder - np.array([0.0, 0.0, 180.0])
-            middle = start + (goal - start) * 0.6 + np.array([0.0, 0.0, 130.0])
-        above = goal + np.array([0.0, 0.0, 45.0])
-        times = np.array([start_s, start_s + 0.45 * act.take_s, start_s + 0.82 * act.take_s, down_s])
-        carried = Carried(
-            times_s=times, points_mm=np.array([start, middle, above, goal]), place=Place.HAND,
-            radius_mm=self.table.ball_radius_mm,
-        )  # fmt: skip
-        world.take_off_bed(label, carried)
-        self._hand(start_s, down_s + 0.15, label, (x, y))
-
-        def lay() -> None:
-            world.paths[label].begin(world.t_s, Lying(position_mm=goal, place=Place.BED))
-            world.facts.append(Placed(t=world.t_s, ball=label, x=round(x, 2), y=round(y, 2)))
-
-        world.at(down_s, lay)
-        world.advance(down_s)
-
-    def _hand_picks_up(self, act: sf.HandPicksUp) -> None:
-        world, label = self.world, self._named(act.ball)
-        start = world.motion(label).position_mm.copy()
-        x, y = float(start[0]), float(start[1])
-        lift_s = world.t_s + _ARRIVE_S
-        out = shoulder_for(self.table, x, y) - np.array([0.0, 0.0, 160.0])
-        end_s = lift_s + act.take_s
-        points = np.array([start, start + (out - start) * 0.4 + np.array([0.0, 0.0, 120.0]), out])
-        carried = Carried(
-            times_s=np.array([lift_s, lift_s + 0.4 * act.take_s, end_s]), points_mm=points, place=Place.HAND,
-            radius_mm=self.table.ball_radius_mm,
-        )  # fmt: skip
-
-        def lift() -> None:
-            world.take_off_bed(label, carried)
-            world.paths[label].begin(end_s, Lying(position_mm=out, place=Place.AWAY))
-            world.facts.append(PickedUp(t=world.t_s, ball=label, x=round(x, 2), y=round(y, 2)))
-
-        world.at(lift_s, lift)
-        self._hand(lift_s - 0.1, end_s, label, (x, y))
-        world.advance(end_s)
-
-    def _hand_moves(self, act: sf.HandMoves) -> None:
-        world, label = self.world, self._named(act.ball)
-        start = world.motion(label).position_mm.copy()
-        if (act.by_mm is None) == (act.to is None):
-            raise InputError("say either by_mm or to")
-        goal = start.copy()
-        if act.to is not None:
-            goal[:2] = self._place(act.to)
-        else:
-            assert act.by_mm is not None
-            goal[:2] += act.by_mm
-            if act.ball == "any":
-                goal[:2] = self._free_beside(label, start[:2], act.by_mm)
-        self._free(label, float(goal[0]), float(goal[1]))
-        from_s = world.t_s + _ARRIVE_S
-        to_s = from_s + act.take_s
-        pushed = Carried(
-            times_s=np.array([from_s, to_s]), points_mm=np.array([start, goal]), place=Place.BED,
-            radius_mm=self.table.ball_radius_mm, rolling=True,
-        )  # fmt: skip
-        moved = round(float(np.hypot(*(goal - start)[:2])), 2)
-        end = (round(float(goal[0]), 2), round(float(goal[1]), 2))
-
-        def push() -> None:
-            world.take_off_bed(label, pushed)
-            world.paths[label].begin(to_s, Lying(position_mm=goal, place=Place.BED))
-            world.facts.append(Touch(t=world.t_s, ball=label, by=TouchedBy.HAND, moved_mm=moved))
-            if act.cause is not None:
-                world.facts.append(Moved(t=to_s, ball=label, x=end[0], y=end[1], cause=act.cause))
-
-        world.at(from_s, push)
-        self._hand(from_s - 0.05, to_s + 0.1, label, (float(start[0]), float(start[1])))
-        world.advance(to_s)
-
-    def _hand_racks(self, act: sf.HandRacks) -> None:
-        world = self.world
-        places = self._rack_places(act.rack)
-        radius = self.table.ball_radius_mm
-        start_s, down_s = world.t_s, world.t_s + act.take_s
-        away = np.array([self.table.length_mm + 350.0 - self.table.foot_spot_mm[0], 0.0, 160.0])
-        for label, (x, y) in places.items():
-            if label not in world.paths:
-                self._put(label, x, y)
-            goal = np.array([x, y, radius])
-            times = np.array([start_s, start_s + 0.6 * act.take_s, down_s])
-            slid = goal + np.array([60.0, 0.0, 0.0])
-            points = np.array([goal + away, slid, goal])
-            carried = Carried(times_s=times, points_mm=points, place=Place.HAND, radius_mm=radius)
-            world.take_off_bed(label, carried)
-
-            def lay(label: str = label, goal: F64 = goal) -> None:
-                world.paths[label].begin(world.t_s, Lying(position_mm=goal, place=Place.BED))
-
-            world.at(down_s, lay)
-        first = next(iter(places))
-        corners = np.array([places[first], *list(places.values())[-5::4]])
-        middle = corners.mean(axis=0)
-        corners = middle + (corners - middle) * (1 + 2.2 * radius / np.linalg.norm(corners[0] - middle))
-        lead = world.paths[first]
-        home = np.array([*places[first], radius])
-
-        def frame(t: float) -> F64:
-            shift = lead.at(min(t, down_s)).position_mm - home
-            lift = np.array([0.0, 0.0, 90.0 * max(0.0, (t - down_s - 0.2) / 0.8)])
-            return np.asarray(np.column_stack([corners, np.full(3, radius * 0.8)]) + shift + lift, np.float64)
-
-        self.actors.append(Triangle(from_s=start_s, to_s=down_s + 1.0, corners_mm=frame))
-        side = shoulder_for(self.table, self.table.length_mm - 50, self.table.width_mm / 2)
-        self.actors.append(
-            Reacher(
-                from_s=start_s, to_s=down_s + 1.0, hand_mm=lambda t: frame(t)[1] + np.array([0.0, 0.0, 30.0]),
-                shoulder_mm=side, wardrobe=self.people[2],
-            )
-        )  # fmt: skip
-        world.advance(down_s)
-        self._note_racked(places)
-
     def _brush(self, act: sf.Brush) -> None:
-        world, label = self.world, self._named(act.ball)
-        world.advance(world.t_s + _ARRIVE_S)
+        world, label = self.world, self.places.named(act.ball)
+        world.advance(world.t_s + ARRIVE_S)
         start = world.motion(label).position_mm.copy()
         direction = float(self.rng.uniform(0, 360)) if act.direction_deg is None else act.direction_deg
         if act.by is TouchedBy.CUE:
@@ -425,7 +189,7 @@ class _Stage:
                 )
             )  # fmt: skip
         else:
-            self._hand(world.t_s - 0.2, world.t_s + 0.25, label, (float(start[0]), float(start[1])))
+            self.hands.over(world.t_s - 0.2, world.t_s + 0.25, label, (float(start[0]), float(start[1])))
         touched_s = world.t_s
         if act.speed_mm_s > 0:
             world.set_motions({label: _rolling(start, direction, act.speed_mm_s, self.table.ball_radius_mm)})
@@ -489,14 +253,3 @@ def _params(physics: sf.Physics, rng: np.random.Generator) -> PhysicsParams:
     start = random_params(rng) if physics.random else PhysicsParams()
     given = {k: v for k, v in physics.model_dump(exclude={"random"}).items() if v is not None}
     return replace(start, **given)
-
-
-def _printed(label: str, table: TableSpec) -> int | None:
-    """What is printed on a ball: its number; u1 … of a snooker set stand for the reds and colours by their places."""
-    if label.isdigit():
-        return int(label)
-    if table.family == "snooker" and label.startswith("u"):
-        return min(int(label[1:]), 21)
-    return None
-
-
