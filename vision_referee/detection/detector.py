@@ -44,6 +44,8 @@ class DetectorSettings:
     greatest_size: float = 1.75
     least_apart: float = 0.62
     """Two boxes closer than this part of a ball's diameter on the cloth are one ball; the surer one stays."""
+    off_cloth: float = 0.7
+    """Confidence is taken times this for what lies on the rails: chalk and the like lie there, balls seldom."""
     streak: float = 1.28
     """A box this much longer than a ball is a motion streak."""
     threads: int = 2
@@ -187,6 +189,17 @@ class BallDetector:
         )
         return np.asarray(inside & fits, np.bool_)
 
+    def _on_cloth(self, xy_mm: F64) -> Bool:
+        """Which centres lie on the playing surface or in a pocket's mouth; elsewhere a ball is a rare thing."""
+        table = self.calibration.table
+        edge = 0.2 * table.ball_radius_mm
+        x, y = xy_mm[:, 0], xy_mm[:, 1]
+        inside = (x > edge) & (x < table.length_mm - edge) & (y > edge) & (y < table.width_mm - edge)
+        mouths = np.array([pocket.mouth_mm for pocket in table.pockets()])
+        reach = max(1.4 * table.ball_diameter_mm, table.middle_mouth_mm)
+        near = np.linalg.norm(xy_mm[:, None] - mouths[None], axis=2).min(axis=1) < reach
+        return np.asarray(inside | near, np.bool_)
+
     def _apart(self, middle: F64, scores: F64) -> Bool:
         """Which boxes may stay beside better ones: two balls' centres are never closer than a diameter on the cloth."""
         stay = np.ones(len(middle), bool)
@@ -225,6 +238,7 @@ class BallDetector:
         sigma_px = np.where(good, np.maximum(fit.sigma_px, 0.05), 0.10 * r_px + 0.12 * blur)
         self._learn_size(fit.scale[good & (fit.support > 0.6) & (scores > 0.6)])
         xy_mm = camera.unproject(centre, radius_mm)
+        scores = scores * np.where(self._on_cloth(xy_mm), 1.0, self.settings.off_cloth)
         colour = _colours(bgr, centre, template)
         cue = self._cue.probability(colour, good & (scores > 0.6))
         number_p = self._numbers(bgr, centre, r_px * np.where(good, fit.scale, 1.0), blur, cue)

@@ -25,7 +25,8 @@ def build_network(model_file: Path = MODEL_FILE) -> Any:
     from ultralytics.cfg import get_cfg
     from ultralytics.nn.tasks import DetectionModel
 
-    network = DetectionModel(str(model_file), ch=3, nc=1, verbose=False)
+    model: Any = DetectionModel
+    network = model(str(model_file), ch=3, nc=1, verbose=False)
     network.args = get_cfg()
     network.names = {0: "ball"}
     return network

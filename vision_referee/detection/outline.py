@@ -31,7 +31,7 @@ def sphere_outline(camera: Camera, centres_mm: npt.ArrayLike, radius_mm: float, 
     ring = np.cos(angles)[None, :, None] * first[:, None] + np.sin(angles)[None, :, None] * second[:, None]
     middle = centres - axis * radius_mm * ratio
     points = middle[:, None] + (radius_mm * np.sqrt(1 - ratio**2))[:, None] * ring
-    return camera.project(points.reshape(-1, 3)).reshape(len(centres), count, 2)
+    return np.asarray(camera.project(points.reshape(-1, 3)).reshape(len(centres), count, 2), np.float64)
 
 
 def circles(radius_px: F64, count: int = 36) -> F64:

@@ -8,6 +8,7 @@ change of size. Neighbours, shadows and hands spoil some profiles; the fit gives
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -17,8 +18,10 @@ F64 = npt.NDArray[np.float64]
 F32 = npt.NDArray[np.float32]
 U8 = npt.NDArray[np.uint8]
 
+_NO_MAP: Any = None  # the first map already holds x and y
+
 _INNER, _OUTER, _STEPS = 0.60, 1.32, 31
-_RHO = np.linspace(_INNER, _OUTER, _STEPS, dtype=np.float32)
+_RHO = np.linspace(_INNER, _OUTER, _STEPS)
 _COLOUR_WEIGHT = 1.6
 _INSIDE = slice(0, int(np.searchsorted(_RHO, 0.86)))
 _OUTSIDE = slice(int(np.searchsorted(_RHO, 1.09)), int(np.searchsorted(_RHO, 1.29)))
@@ -64,15 +67,15 @@ def fit_outlines(bgr: U8, centres_px: F64, outlines_px: F64, *, rounds: int = 2)
         clear = height / np.maximum(np.percentile(height, 75, axis=1, keepdims=True), 1e-6)
         weight = np.clip(clear, 0, 1.2) * (height > 2.0)
         error = offset * (radius * scale[:, None])
-        shift, growth, residual, good = _solve(direction, error, weight, mean_radius)
+        shift, growth, good = _solve(direction, error, weight, mean_radius)
         centre += shift
         scale *= 1 + np.clip(growth / mean_radius, -0.08, 0.08)
         scale = np.clip(scale, 0.85, 1.18)
         effective = np.maximum(good.sum(axis=1), 1.0)
         support = effective / k
-        # Set so that errors on rendered balls are as large as said: profiles are not independent of one another.
-        doubt = 0.10 * mean_radius * np.clip(0.75 - support, 0, 1) ** 2
-        sigma = np.sqrt(6.0 * residual**2 / effective + 0.08**2 + doubt**2)
+        # Measured on rendered balls: the part of the outline that lies on a clear edge tells the error best.
+        doubt = 0.012 + 0.18 * np.exp(-(np.maximum(support, 0.15) - 0.25) / 0.11)
+        sigma = np.sqrt((doubt * mean_radius) ** 2 + 0.05**2)
     return Fit(centre_px=centre, scale=scale, sigma_px=sigma, support=support)
 
 
@@ -84,7 +87,7 @@ def polar_samples(bgr: U8, centre: F64, outlines: F64, rho: F64) -> F32:
     rows = []
     for start in range(0, len(flat), 16_000):  # cv2.remap takes fewer than 32768 rows
         part = flat[start : start + 16_000]
-        rows.append(cv2.remap(bgr, part, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
+        rows.append(cv2.remap(bgr, part, _NO_MAP, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
     return np.concatenate(rows).reshape(n, k, len(rho), 3).astype(np.float32)
 
 
@@ -112,7 +115,7 @@ def _edge_strength(bgr: U8, centre: F64, outlines: F64) -> F32:
 
 def _steepest(strength: F32, width: float) -> tuple[F64, F64]:
     """Offsets (n, k) of each profile's edge from the outline, as fractions of the radius, and the edge's height."""
-    prior = np.exp(-0.5 * ((_RHO - 1) / width) ** 2)
+    prior = np.exp(-0.5 * ((_RHO - 1) / width) ** 2).astype(np.float32)
     weighed = strength * prior
     best = weighed.argmax(axis=2)
     best = np.clip(best, 1, _STEPS - 2)
@@ -126,12 +129,12 @@ def _steepest(strength: F32, width: float) -> tuple[F64, F64]:
     return np.asarray(rho - 1, np.float64), np.asarray(here, np.float64)
 
 
-def _solve(direction: F64, error: F64, weight: F64, radius: F64) -> tuple[F64, F64, F64, F64]:
-    """Robust shift (n, 2), growth (n,) px, residual (n,) px and the final weights (n, k)."""
+def _solve(direction: F64, error: F64, weight: F64, radius: F64) -> tuple[F64, F64, F64]:
+    """Robust shift (n, 2), growth (n,) px and the final weights (n, k)."""
     n, k = error.shape
     design = np.concatenate([direction, np.ones((n, k, 1))], axis=2)
     prior = np.zeros((n, 3, 3))
-    prior[:, 0, 0] = prior[:, 1, 1] = 1.0 / (0.30 * radius) ** 2
+    prior[:, 0, 0] = prior[:, 1, 1] = 1.0 / (0.20 * radius) ** 2
     prior[:, 2, 2] = 1.0 / (0.04 * radius) ** 2
     solution = np.zeros((n, 3))
     tune = 0.10 * radius
@@ -146,5 +149,4 @@ def _solve(direction: F64, error: F64, weight: F64, radius: F64) -> tuple[F64, F
         robust = 1.0 / (1.0 + (left / tune[:, None]) ** 2) ** 2
         tune = np.maximum(tune * 0.75, np.maximum(0.03 * radius, 0.25))
     good = weight * robust
-    residual = np.sqrt((good * left**2).sum(axis=1) / np.maximum(good.sum(axis=1), 1e-6))
-    return solution[:, :2], solution[:, 2], residual, good
+    return solution[:, :2], solution[:, 2], good

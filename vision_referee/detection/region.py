@@ -77,7 +77,7 @@ def table_region(camera: Camera, table: TableSpec, *, pixels: int, least_ball_px
     low = np.clip(np.floor(px.min(axis=0)) - 4, 0, (width - 2, height - 2)).astype(int)
     high = np.clip(np.ceil(px.max(axis=0)) + 5, low + 2, (width, height)).astype(int)
     corners = [[0, 0], [0, table.width_mm], [table.length_mm, 0], [table.length_mm, table.width_mm]]
-    sizes = 2 * camera.ball_radius_px([*corners, table.centre_spot_mm], table.ball_radius_mm)
+    sizes = 2 * camera.ball_radius_px(np.array([*corners, table.centre_spot_mm], np.float64), table.ball_radius_mm)
     area = float((high[0] - low[0]) * (high[1] - low[1]))
     scale = np.sqrt(pixels / area)
     scale = max(scale, min(least_ball_px / float(sizes[:4].min()), np.sqrt(most_pixels / area)))

@@ -179,4 +179,4 @@ def _disc(radius: float) -> F32:
     """Coverage (DECAL_PX, DECAL_PX) of a centred disc; ``radius`` as a fraction of the decal's side."""
     plate = np.zeros((DECAL_PX, DECAL_PX), np.uint8)
     cv2.circle(plate, (DECAL_PX // 2, DECAL_PX // 2), int(DECAL_PX * radius), 255, -1, cv2.LINE_AA)
-    return np.asarray(plate, np.float32) / 255
+    return np.asarray(plate / np.float32(255), np.float32)

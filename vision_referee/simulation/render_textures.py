@@ -72,6 +72,7 @@ def _draw_lines(picture: npt.NDArray[np.uint8], look: Look, table: TableSpec, rn
     colour = (np.asarray(look.line_bgr) * 255).tolist()
     thick = int(rng.integers(1, 4))
     spot = int(rng.integers(2, 7))
+    stickers: list[tuple[tuple[int, int], int, list[float], list[float]]] = []
     if look.house_line:
         x = width // 4 if rng.random() < 0.7 else int(width * 0.2)
         cv2.line(layer, (x, 0), (x, height), colour, thick, cv2.LINE_AA)
@@ -80,10 +81,21 @@ def _draw_lines(picture: npt.NDArray[np.uint8], look: Look, table: TableSpec, rn
     for fx in (0.25, 0.5, 0.75):
         if rng.random() < 0.7:
             dark = [10.0, 10.0, 10.0] if rng.random() < 0.6 else colour
-            cv2.circle(layer, (int(width * fx), height // 2), spot, dark, -1, cv2.LINE_AA)
+            middle = (int(width * fx), height // 2)
+            sticker = rng.random() < 0.4  # a printed disc with a ring or a pale dot: much like a small ball from above
+            radius = int(rng.uniform(0.25, 0.6) * table.ball_radius_mm / CLOTH_MM_PER_TEXEL) if sticker else spot
+            cv2.circle(layer, middle, max(2, radius), dark, -1, cv2.LINE_AA)
+            if sticker:
+                pale = rng.integers(90, 256, 3).tolist()
+                cv2.circle(layer, middle, max(1, radius // int(rng.integers(2, 5))), pale, -1, cv2.LINE_AA)
+                stickers.append((middle, max(2, radius), dark, pale))
     if look.logo:
         _draw_logo(layer, rng)
+    opaque = rng.random() < 0.6
     cv2.addWeighted(layer, look.line_strength, picture, 1 - look.line_strength, 0, dst=picture)
+    for middle, radius, dark, pale in stickers if opaque else []:
+        cv2.circle(picture, middle, radius, dark, -1, cv2.LINE_AA)
+        cv2.circle(picture, middle, max(1, radius // 3), pale, -1, cv2.LINE_AA)
     if look.projector:
         points = rng.uniform((0, 0), (width, height), (int(rng.integers(2, 7)), 2)).astype(np.int32)
         cv2.polylines(picture, [points], False, (255, 255, 190), 2, cv2.LINE_AA)

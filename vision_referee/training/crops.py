@@ -55,7 +55,8 @@ def real_pictures(folder: Path) -> tuple[list[Picture], list[Picture]]:
     Pictures there were squeezed to 640 x 640; balls are round, so the median shape of their boxes says by how much.
     Boxes under 2 px and over five times the picture's median are labelling faults or balls at the lens: dropped.
     """
-    broadcast, photos = [], []
+    broadcast: list[Picture] = []
+    photos: list[Picture] = []
     for label in sorted((folder / "labels").glob("*.txt")):
         image = folder / "images" / f"{label.stem}.jpg"
         rows = _rows(label)

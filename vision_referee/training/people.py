@@ -84,9 +84,8 @@ def _player(rng: np.random.Generator, table: TableSpec, balls: tuple[BallPose, .
     out.append(_capsule(bridge, elbow, 26, 42, skin if bare else sleeve, "arm"))
     out.append(_capsule(elbow, shoulder, 45, 65, sleeve, "arm"))
     head = shoulder + d * rng.uniform(-60, 160) - side * rng.uniform(100, 200) + np.array([0, 0, rng.uniform(60, 200)])
-    hair: Bgr = (
-        skin if rng.random() < 0.15 else tuple(float(v) for v in rng.uniform(0.02, 0.25) * np.array([0.7, 0.85, 1.0]))
-    )  # type: ignore[assignment]
+    dark = float(rng.uniform(0.02, 0.25))
+    hair: Bgr = skin if rng.random() < 0.15 else (0.7 * dark, 0.85 * dark, dark)
     out.append(_capsule(head, head - d * 40 + np.array([0, 0, 30]), 80, 95, hair, "head"))
     hips = shoulder - d * 520 - side * 120 + np.array([0, 0, -150])
     out.append(_capsule(shoulder - side * 120, hips, 130, 160, sleeve, "body"))
@@ -101,15 +100,21 @@ def _hand(rng: np.random.Generator, at: F64, angle: float) -> list[Capsule]:
     skin = _SKIN[int(rng.integers(len(_SKIN)))]
     if rng.random() < 0.2:  # a glove
         skin = (0.06, 0.06, 0.06) if rng.random() < 0.7 else _cloth_colour(rng)
+    nails, knuckles = rng.random() < 0.5, rng.random() < 0.5
     d = np.array([math.cos(angle), math.sin(angle), 0.0])
     palm = at + np.array([0, 0, 5.0])
     out = [_capsule(palm, palm - d * 60 + np.array([0, 0, 15]), 30, 32, skin, "hand")]
     for spread in (-0.7, -0.35, 0.0, 0.35, 0.75):
         a = angle + spread + float(rng.normal(0, 0.1))
         f = np.array([math.cos(a), math.sin(a), 0.0])
-        out.append(
-            _capsule(palm + f * 15, palm + f * rng.uniform(70, 115) + np.array([0, 0, -12]), 12, 8, skin, "hand")
-        )
+        tip = palm + f * rng.uniform(70, 115) - _UP * 12
+        out.append(_capsule(palm + f * 15, tip, 12, 8, skin, "hand"))
+        pale = (min(skin[0] + 0.2, 0.95), min(skin[1] + 0.2, 0.95), min(skin[2] + 0.12, 0.97))
+        if nails:
+            out.append(_capsule(tip - f * 4 + _UP * 3, tip + f * 3, 6, 5, pale, "hand"))
+        if knuckles:  # bent fingers shine at the knuckle, round as a ball
+            knee = palm + f * 50 + _UP * float(rng.uniform(5, 30))
+            out.append(_capsule(knee, knee + _UP, 14, 14, pale if rng.random() < 0.5 else skin, "hand"))
     return out
 
 

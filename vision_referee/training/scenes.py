@@ -83,7 +83,7 @@ def window_camera(
     lens = aim + distance * np.array([math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e)])
     rotation = _facing(lens, aim, roll_deg=float(rng.normal(0, 2)))
     tvec = -rotation @ lens
-    rvec = cv2.Rodrigues(rotation)[0].ravel()
+    rvec = np.asarray(cv2.Rodrigues(rotation)[0], np.float64).ravel()
     target = np.array([centre_mm[0], centre_mm[1], table.ball_radius_mm])
     depth = float((rotation @ target + tvec)[2])
     focal = ball_px * depth / table.ball_diameter_mm

@@ -95,7 +95,7 @@ def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
             logits = network(image.contiguous(memory_format=torch.channels_last))
         loss = functional.cross_entropy(logits.float(), torch.from_numpy(labels[pick]).to(device), label_smoothing=0.01)
         optimiser.zero_grad(set_to_none=True)
-        loss.backward()
+        torch.autograd.backward(loss)
         optimiser.step()
         seen += settings.batch
         recent.append(loss.item())
@@ -124,7 +124,7 @@ def augmented(rng: np.random.Generator, crop: U8) -> U8:
     gain = np.exp(rng.normal(0, 0.12) + rng.normal(0, 0.04, 3))
     values = out.astype(np.float32) * gain.astype(np.float32) + rng.normal(0, 6)
     if rng.random() < 0.3:
-        values += rng.normal(0, rng.uniform(1, 6), out.shape)
+        values = values + rng.normal(0, rng.uniform(1, 6), out.shape).astype(np.float32)
     return np.asarray(np.clip(values, 0, 255), np.uint8)
 
 
