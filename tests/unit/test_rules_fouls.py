@@ -189,3 +189,9 @@ def test_an_opponent_named_in_a_touch_has_interfered() -> None:
     match = table_for("russian").stroke("7", **POT).say("touch", ball="12", by="hand", moved_mm=30, player="B")
     assert codes(match.last()) == ["interference"] and following(match.last()) == ("A", "in_place")
     assert restored(match.last()) == {"12": (2300, 1500)}
+
+
+def test_one_code_is_listed_once_and_the_dearer_reading_stands() -> None:
+    match = Match("small-russian").rack().say("warning", what="house_violation")
+    ruling = match.stroke("4", at=(900, 800), call="4 foot_left", extra=[{"dt": 0, "type": "body_out"}]).last()
+    assert codes(ruling) == ["house_violation"] and penalty(ruling) == (5, "B") and ruling.fouls[0].rule == "G-20.15"

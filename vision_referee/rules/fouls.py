@@ -49,7 +49,16 @@ def find_fouls(
     ]
     if not fouls and _faulty_safety(game, state, stroke, facts):
         fouls.append(foul(FoulCode.BAD_SAFETY, stroke.t_end, seen=facts.first))
-    return sorted(fouls, key=lambda f: f.t), notes
+    return _each_code_once(game, sorted(fouls, key=lambda f: f.t)), notes
+
+
+def _each_code_once(game: Game, fouls: list[Foul]) -> list[Foul]:
+    """A foul done twice in one stroke is one foul; of a free and a dear reading the dear one stands."""
+    kept: dict[FoulCode, Foul] = {}
+    for one in fouls:
+        if one.code not in kept or (game.costs(one) and not game.costs(kept[one.code])):
+            kept[one.code] = one
+    return list(kept.values())
 
 
 def _before_the_stroke(game: Game, state: GameState, facts: Facts, edges: Edges) -> Iterator[Foul]:
