@@ -9,7 +9,8 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
-from dataclasses import dataclass
+import uuid
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -46,7 +47,7 @@ from vision_referee.domain.rulings import (
 from vision_referee.domain.table import PocketName, TableSpec
 from vision_referee.record.frame_times import FrameTimes
 from vision_referee.record.match_folder import MatchFolderWriter
-from vision_referee.record.match_info import MatchInfo, SourceFile
+from vision_referee.record.match_info import MatchInfo, SourceFile, read_match_info, write_match_info
 from vision_referee.tracking.tracks import BallState, TrackRow
 
 PLAYERS = ("Anna", "Boris")
@@ -280,4 +281,5 @@ def copied_match(folder: Path) -> Handmade:
     """The same match in ``folder``, to be changed; the video is shared."""
     made = shared_match()
     shutil.copytree(made.folder, folder)
+    write_match_info(folder, replace(read_match_info(folder), id=uuid.uuid4().hex))
     return Handmade(folder=folder, video=made.video, camera=made.camera)

@@ -24,11 +24,12 @@ from playwright.sync_api import Browser, Page, expect  # noqa: E402
 from vision_referee.record.match_folder import MatchFolder, write_rulings  # noqa: E402
 from vision_referee.review.server.app import create_app  # noqa: E402
 from vision_referee.review.server.rejudge import rejudge  # noqa: E402
-from vision_referee.review.server.serve import listen  # noqa: E402
+from vision_referee.review.server.serve import AppServer, listen  # noqa: E402
 
 CHROMIUM = os.environ.get("VISION_REFEREE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium (apt-get install chromium)")
 
+expect.set_options(timeout=20_000)
 _QUIET = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
@@ -39,6 +40,11 @@ _QUIET = [
 class Served:
     url: str
     folder: Path
+    key: str
+
+    @property
+    def match_url(self) -> str:
+        return f"{self.url}/m/{self.key}"
 
 
 @pytest.fixture(scope="session")
@@ -49,24 +55,33 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    """The app over one match whose rulings are the rules' own."""
-    copy = handmade.copied_match(tmp_path / "matches" / "final")
-    match = MatchFolder(copy.folder)
-    write_rulings(copy.folder, rejudge(match.info, match.events(), []))
-    app = create_app(
-        [tmp_path / "matches"], store_url=f"sqlite:///{tmp_path / 'review.sqlite'}", cache=tmp_path / "cache", lang=None
-    )
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The app over a folder of matches, of which each test has its own."""
+    top = tmp_path_factory.mktemp("app")
+    first = handmade.copied_match(top / "matches" / "first").folder
+    app = create_app([first.parent], store_url=f"sqlite:///{top / 'review.sqlite'}", cache=top / "cache")
     listener = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    running = AppServer(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2), app)
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    while not server.started:
+    while not running.started:
         time.sleep(0.02)
-    yield Served(f"http://127.0.0.1:{listener.getsockname()[1]}", copy.folder)
-    server.should_exit = True
-    thread.join(timeout=30)
+    yield Served(f"http://127.0.0.1:{listener.getsockname()[1]}", first.parent, "first")
+    running.should_exit = True
+    thread.join(timeout=60)
+    assert not thread.is_alive(), "the app stops when told to"
+    assert app.state.desk.pulse.listeners == 0
+
+
+@pytest.fixture
+def served(server: Served, request: pytest.FixtureRequest) -> Served:
+    """A match whose rulings are the rules' own."""
+    key = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")
+    folder = handmade.copied_match(server.folder / key).folder
+    match = MatchFolder(folder)
+    write_rulings(folder, rejudge(match.info, match.events(), []))
+    return Served(server.url, folder, key)
 
 
 @pytest.fixture
@@ -90,7 +105,7 @@ def page(browser: Browser, served: Served, problems: list[str]) -> Iterator[Page
 
 
 def _open(page: Page, served: Served, ruling: int | None = None) -> None:
-    page.goto(f"{served.url}/m/final" + (f"/r/{ruling}" if ruling else ""))
+    page.goto(served.match_url + (f"/r/{ruling}" if ruling else ""))
 
 
 def _until(page: Page, expression: str, timeout_s: float = 30.0) -> None:
@@ -117,7 +132,7 @@ def _rulings(served: Served) -> dict[int, dict[str, Any]]:
 
 def test_from_the_list_to_a_clip_that_plays(page: Page, served: Served) -> None:
     page.goto(served.url)
-    page.get_by_role("link", name="final").click()
+    page.get_by_role("link", name=served.key).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Anna – Boris")
     assert _score(page) == ["7", "0"]
     page.get_by_role("link", name="Stroke 1 · Anna", exact=True).click()
@@ -242,16 +257,16 @@ def test_an_event_is_withdrawn(page: Page, served: Served) -> None:
 def test_two_browsers_see_each_others_changes(browser: Browser, page: Page, served: Served) -> None:
     other_context = browser.new_context(locale="ru-RU")
     other = other_context.new_page()
-    other.goto(f"{served.url}/m/final")
+    other.goto(served.match_url)
     expect(other.locator("#score")).to_contain_text("7")
     _open(page, served, 2)
     page.keyboard.press("x")
-    expect(other.locator("#score")).to_contain_text("12", timeout=5000)
+    expect(other.locator("#score")).to_contain_text("12")
     expect(other.locator("#log")).to_contain_text("без нарушения")
     expect(other.locator("#news")).to_contain_text("изменился")
     # And back: what the other undoes is seen here without a reload.
     other.locator("#log").get_by_role("button", name="Отменить").click()
-    expect(page.locator("#ruling .tag.foul")).to_have_text("cue ball pocketed", timeout=5000)
+    expect(page.locator("#ruling .tag.foul")).to_have_text("cue ball pocketed")
     other_context.close()
 
 
@@ -286,10 +301,10 @@ def test_filters_show_what_is_asked_for(page: Page, served: Served) -> None:
 def test_it_works_without_its_script(browser: Browser, served: Served) -> None:
     context = browser.new_context(java_script_enabled=False, locale="en-GB")
     plain = context.new_page()
-    plain.goto(f"{served.url}/m/final/r/2")
+    plain.goto(f"{served.match_url}/r/2")
     plain.get_by_role("button", name="No foul").click()
-    assert plain.url.endswith("/m/final/r/2?said=done")
-    plain.goto(f"{served.url}/m/final?only=corrected")
+    assert plain.url.endswith("/r/2?said=done")
+    plain.goto(f"{served.match_url}?only=corrected")
     assert plain.locator("table.sheet tbody tr").count() == 1
     context.close()
 
@@ -315,8 +330,8 @@ def test_it_can_be_read_on_a_tablet_and_a_telephone(page: Page, served: Served) 
 def test_no_serious_fault_of_accessibility(page: Page, served: Served, problems: list[str], scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    for path in ("/", "/m/final", "/m/final/r/2", "/m/final/report", "/m/final/r/99"):
-        page.goto(served.url + path)
+    for path in ("/r/2", "", "/report", "/../..", "/r/99"):
+        page.goto(served.match_url + path)
         page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
         found = axe.Axe().run(page).response["violations"]
         serious = [
@@ -332,7 +347,7 @@ def test_a_clip_whose_video_is_gone_says_so(page: Page, served: Served, problems
     text = match_json.read_text(encoding="utf-8")
     match_json.write_text(re.sub(r'"path": "[^"]*"', '"path": "/nowhere/gone.mp4"', text), encoding="utf-8")
     _open(page, served, 1)
-    expect(page.locator("#no-clip")).to_contain_text("gone.mp4", timeout=20_000)
+    expect(page.locator("#no-clip")).to_contain_text("gone.mp4")
     expect(page.locator("#diagram svg")).to_be_visible()
     assert all("404" in p for p in problems)
     problems.clear()

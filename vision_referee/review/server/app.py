@@ -48,7 +48,7 @@ def create_app(
 
     app = FastAPI(title="vision_referee", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.state.desk = Desk(shelf=shelf, clips=ClipShop(cache), pulse=Pulse(), lang=lang)
-    app.middleware("http")(Guard(access or Access.for_host("127.0.0.1")))
+    app.add_middleware(Guard, access=access or Access.for_host("127.0.0.1"))
     app.include_router(files.router)
     app.include_router(pages.router)
     app.add_exception_handler(StarletteHTTPException, _http_problem)

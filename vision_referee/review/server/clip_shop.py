@@ -38,10 +38,12 @@ class ClipShop:
         if path.exists():
             os.utime(path)
             return path
+        # Whether the video is there is said at once, not after others' clips have been made.
+        video = SourceVideo(record.info, folder.path)
         with self._making:
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
-                make_clip(folder, ruling, record.events, SourceVideo(record.info, folder.path), words, path)
+                make_clip(folder, ruling, record.events, video, words, path)
                 self._prune(keep=path)
         return path
 

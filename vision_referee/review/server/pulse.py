@@ -22,6 +22,11 @@ class Pulse:
         self._stamps: dict[str, tuple[float, str]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self.listeners = 0
+        self._closed = False
+
+    def close(self) -> None:
+        """End every line that is held open, soon: the app is about to stop."""
+        self._closed = True
 
     async def stamp(self, desk: MatchDesk) -> str:
         lock = self._locks.setdefault(desk.key, asyncio.Lock())
@@ -37,7 +42,7 @@ class Pulse:
         self.listeners += 1
         try:
             told, told_at = None, time.monotonic()
-            while True:
+            while not self._closed:
                 stamp = await self.stamp(desk)
                 if stamp != told:
                     told, told_at = stamp, time.monotonic()

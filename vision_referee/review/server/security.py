@@ -5,12 +5,13 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import secrets
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 TOKEN_COOKIE = "vr_token"
 FORM_COOKIE = "vr_form"
@@ -22,8 +23,6 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'{inline}; img-src 'self' data:; media-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-
-Next = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,21 +50,34 @@ def is_loopback(host: str) -> bool:
 
 
 class Guard:
-    """Middleware: host, token, size, cross-site posts; and the headers that every answer carries."""
+    """ASGI middleware: host, token, size, cross-site posts; and the headers that every answer carries.
 
-    def __init__(self, access: Access) -> None:
+    Plain ASGI, so that a browser that leaves ends the line it held open for news.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
         self._access = access
 
-    async def __call__(self, request: Request, call_next: Next) -> Response:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                inline = " 'unsafe-inline'" if getattr(request.state, "inline_style", False) else ""
+                headers.setdefault("Content-Security-Policy", _POLICY.format(inline=inline))
+                headers["X-Content-Type-Options"] = "nosniff"
+                headers["Referrer-Policy"] = "same-origin"
+                headers["Cross-Origin-Resource-Policy"] = "same-origin"
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
         refusal = self._refusal(request)
-        response = refusal if refusal is not None else await call_next(request)
-        inline = " 'unsafe-inline'" if getattr(request.state, "inline_style", False) else ""
-        response.headers.setdefault("Content-Security-Policy", _POLICY.format(inline=inline))
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["Referrer-Policy"] = "same-origin"
-        response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
-        response.headers.setdefault("Cache-Control", "no-store")
-        return response
+        await (refusal if refusal is not None else self._app)(scope, receive, send_guarded)
 
     def _refusal(self, request: Request) -> Response | None:
         host = request.headers.get("host", "")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from vision_referee.domain.errors import InputError
 from vision_referee.review.server.app import create_app
@@ -49,7 +50,19 @@ def serve(
         # Pages hold a line open for news: at the end it is cut rather than waited for.
         timeout_graceful_shutdown=2,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    AppServer(config, app).run(sockets=[listener])
+
+
+class AppServer(uvicorn.Server):
+    """Stops quietly: pages that hold a line open are told to let go first."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._app.state.desk.pulse.close()
+        await super().shutdown(sockets)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -49,9 +49,17 @@ class Shelf:
         return sorted(desks, key=lambda desk: desk.folder.info.created, reverse=True)
 
     def desk(self, key: str) -> MatchDesk | None:
+        found = self._known(key)
+        if found is None:
+            # A match may have come since the folders were last looked through.
+            self.desks()
+            found = self._known(key)
+        return found
+
+    def _known(self, key: str) -> MatchDesk | None:
         with self._lock:
             path = self._keys.get(key)
-            return self._desks.get(path) if path is not None else None
+            return self._desks.get(path) if path is not None and (path / MATCH).exists() else None
 
     def connect(self, folder: Path, live: LiveMatch) -> MatchDesk:
         """Say who runs a match that is being played: its corrections go there."""

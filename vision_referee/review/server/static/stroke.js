@@ -117,12 +117,15 @@ const everyFrame = () => {
 };
 everyFrame();
 
-video.addEventListener("error", async () => {
+const explain = async () => {
   const answer = await fetch(video.src).catch(() => null);
   const note = document.getElementById("no-clip");
   note.textContent = answer && !answer.ok ? await answer.text() : (video.error?.message ?? "");
   note.hidden = false;
-});
+};
+// The answer may have come before this script ran.
+if (video.error) explain();
+else video.addEventListener("error", explain);
 
 const answer = await fetch(figure.dataset.motion);
 if (answer.ok) {
