@@ -114,8 +114,7 @@ def test_the_ball_nearer_the_head_cushion_wins_the_lag(named: bool) -> None:
 def test_a_lag_is_lost_by_a_fault_and_repeated_when_both_are_at_fault_or_equal(
     changes: dict[str, object], winner: str | None
 ) -> None:
-    ends = {"b_end": changes.pop("b_end")} if "b_end" in changes else {}
-    ruling = lag(Match("russian"), **ends, **changes).last()  # type: ignore[arg-type]
+    ruling = lag(Match("russian"), **changes).last()  # type: ignore[arg-type]
     assert ruling.winner == winner and ruling.replay == (winner is None) and not ruling.game_over
 
 
