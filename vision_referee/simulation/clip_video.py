@@ -60,7 +60,8 @@ def scene_look(spec: LookSpec, table: TableSpec) -> Look:
         look = random_look(np.random.default_rng([spec.random, 12]), family=table.family)
     else:
         look = named_look(spec.named or "club_green")
-        look = replace(look, balls=replace(look.balls, family=table.family))
+        style = look.balls.cue_style if table.family == "pyramid" else "plain"
+        look = replace(look, balls=replace(look.balls, family=table.family, cue_style=style))
     if not spec.change:
         return look
     changed: Look = _changed(look, spec.change)
