@@ -82,8 +82,11 @@ def _judge(scene: Scene, a: BallPath, b: BallPath, times: F64, apart: F64, k: in
     near_s = float(times[k])
     diameter = scene.diameter_mm
     break_a, break_b = _break_near(a, near_s, scene), _break_near(b, near_s, scene)
-    if break_a is None and break_b is None:
+    if not (_clear(a, break_a) or _clear(b, break_b)):
         return None
+    bounced = _bounced(scene, a, b, break_a, break_b, near_s)
+    if bounced is not None:
+        return bounced
     t_s = _time_of_contact(a, b, break_a, break_b, near_s, diameter)
     pa, pb = _just_before(a, break_a, t_s), _just_before(b, break_b, t_s)
     between = pb - pa
@@ -105,9 +108,6 @@ def _judge(scene: Scene, a: BallPath, b: BallPath, times: F64, apart: F64, k: in
         pass
     if _unmoved(a, break_a, push_b, t_s) or _unmoved(b, break_b, push_a, t_s):
         return None
-    bounced = _bounced(scene, a, b, break_a, break_b, normal, t_s)
-    if bounced is not None:
-        return bounced
     weight = _plausible(break_a, push_a, along_a) + _plausible(break_b, push_b, along_b)
     approach = _approach(a, b, t_s)
     if weight < 0.7 or (approach < -20.0 and not (a_started or b_started)):
@@ -132,21 +132,27 @@ def _judge(scene: Scene, a: BallPath, b: BallPath, times: F64, apart: F64, k: in
 
 
 def _bounced(
-    scene: Scene, a: BallPath, b: BallPath, break_a: Break | None, break_b: Break | None, normal: F64, t_s: float
+    scene: Scene, a: BallPath, b: BallPath, break_a: Break | None, break_b: Break | None, near_s: float
 ) -> Touching | None:
     """A resting ball pushed against a cushion so near that it was first seen again on its way back.
 
     Its own start says nothing of the push, but equal masses do: it left with what the other ball lost.
     """
-    for struck, striker, br_s, br_o, sign in ((b, a, break_b, break_a, 1.0), (a, b, break_a, break_b, -1.0)):
+    diameter = scene.diameter_mm
+    for struck, striker, br_s, br_o in ((b, a, break_b, break_a), (a, b, break_a, break_b)):
         if br_s is None or br_o is None or not struck.legs[br_s.index].resting or striker.legs[br_o.index].resting:
             continue
-        away = sign * normal
+        t_s = _time_of_contact(striker, struck, br_o, None, near_s, diameter)
+        home = struck.legs[br_s.index].coef[0]
+        before = striker.legs[br_o.index].straight(t_s)
+        apart = float(np.hypot(*(home - before)))
+        if not 0.4 * diameter < apart < scene.settings.contact_reach_diameters * diameter + 20.0:
+            continue
+        away = (home - before) / apart
         lost = -br_o.jump_mm_s
         given = float(lost @ away)
         if given < 80.0 or given < 0.7 * float(np.hypot(*lost)):
             continue
-        home = struck.legs[br_s.index].coef[0]
         seen = struck.legs[br_s.index + 1]
         after = seen.velocity(seen.t0_s)
         met: list[tuple[float, Cushion]] = []
@@ -169,13 +175,12 @@ def _bounced(
                 )
             )
         scene.explained |= {(struck.ball, br_s.index), (striker.ball, br_o.index)}
-        before = striker.legs[br_o.index].straight(t_s)
         return Touching(
             a=a.ball,
             b=b.ball,
             t_s=t_s,
             xy_mm=(before + home) / 2,
-            normal=normal,
+            normal=away if struck is b else -away,
             confidence=0.9,
             a_started=struck is a,
             b_started=struck is b,
@@ -192,11 +197,16 @@ def _break_near(path: BallPath, t_s: float, scene: Scene) -> Break | None:
             continue
         started = path.legs[br.index].resting and not path.legs[br.index + 1].resting
         stopped = path.legs[br.index + 1].resting and br.index in path.stops
-        if stopped and path.stops[br.index].braking_mm_s2 > 0:
+        if stopped and path.stops[br.index].braking_mm_s2 > 0 and not br.is_impact:
             continue
-        if (started or br.is_impact) and (best is None or br.strength_mm_s > best.strength_mm_s):
+        telling = started or br.is_impact or br.strength_mm_s > max(2.5 * br.jump_sigma_mm_s, 20.0)
+        if telling and (best is None or br.strength_mm_s > best.strength_mm_s):
             best = br
     return best
+
+
+def _clear(path: BallPath, br: Break | None) -> bool:
+    return br is not None and (br.is_impact or path.legs[br.index].resting)
 
 
 def _just_before(path: BallPath, br: Break | None, t_s: float) -> F64:

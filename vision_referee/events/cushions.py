@@ -21,7 +21,7 @@ def find_cushions(scene: Scene) -> None:
             if not scene.start_s - 0.05 <= br.t_s <= scene.gone_s(ball):
                 continue
             resting_before = path.legs[br.index].resting
-            if resting_before or not br.is_impact:
+            if resting_before:
                 continue
             for cushion, confidence in cushions_of(scene.table, br, scene.settings.cushion_reach_diameters):
                 if (ball, br.index) in scene.explained:
@@ -41,18 +41,79 @@ def find_cushions(scene: Scene) -> None:
                 )
 
 
+def find_grazes(scene: Scene) -> None:
+    """Adds cushions met so softly that the leg did not break: the ball nears the nose to one radius and turns away."""
+    radius, diameter = scene.table.ball_radius_mm, scene.diameter_mm
+    for ball, path in scene.paths.items():
+        for leg in path.legs:
+            if leg.resting or leg.n < 10 or leg.t1_s < scene.start_s:
+                continue
+            for cushion, normal in CUSHION_NORMALS.items():
+                half = float(leg.coef[2] @ normal)
+                speed = float(leg.coef[1] @ normal)
+                if half < 10.0:
+                    continue
+                vertex = leg.ref_s - speed / (2 * half)
+                if not leg.t0_s + 0.06 < vertex < leg.t1_s - 0.06:
+                    continue
+                distance = nose_distance_mm(scene.table, cushion, leg.at(vertex))
+                toward, away = -float(leg.velocity(leg.t0_s) @ normal), float(leg.velocity(leg.t1_s) @ normal)
+                slow = 3 * leg.speed_sigma(vertex)
+                if abs(distance - radius) > 0.06 * diameter or toward < max(20.0, slow) or away < max(12.0, slow):
+                    continue
+                x, y = leg.at(vertex)
+                scene.events.append(
+                    CushionHit(t=vertex, ball=path.label, cushion=cushion, x=float(x), y=float(y), confidence=0.6)
+                )
+
+
+def find_hidden_bounces(scene: Scene) -> None:
+    """Adds cushions met by a ball between its being hit and its being seen again, when it goes where nothing pushed it."""
+    for touching in scene.touchings:
+        if touching.bounced:
+            continue
+        for ball, started, away in (
+            (touching.a, touching.a_started, -touching.normal),
+            (touching.b, touching.b_started, touching.normal),
+        ):
+            path = scene.paths[ball]
+            near = [b for b in path.breaks if path.legs[b.index].resting and abs(b.t_s - touching.t_s) < 0.15]
+            if not started or not near:
+                continue
+            br = near[0]
+            after, home = br.after_mm_s, path.legs[br.index].coef[0]
+            speed = float(np.hypot(*after))
+            for cushion, inward in CUSHION_NORMALS.items():
+                toward = -float(away @ inward)
+                way = nose_distance_mm(scene.table, cushion, home) - scene.table.ball_radius_mm
+                if toward < 0.3 or float(after @ inward) < 0.1 * speed or way > 1.5 * scene.diameter_mm:
+                    continue
+                wait = min(max(way, 0.0) / max(speed * toward, 50.0), 0.8 * br.gap_s + 0.05)
+                at = home + away * max(way, 0.0) / toward
+                scene.events.append(
+                    CushionHit(
+                        t=touching.t_s + wait, ball=path.label, cushion=cushion, x=float(at[0]), y=float(at[1]),
+                        confidence=0.75,
+                    )
+                )  # fmt: skip
+
+
 def cushions_of(table: TableSpec, br: Break, reach_diameters: float) -> list[tuple[Cushion, float]]:
     """The cushions that a break speaks for, with confidence: near, gone toward, and pushed away from."""
     found: list[tuple[Cushion, float]] = []
     reach = reach_diameters * table.ball_diameter_mm
     for cushion, normal in CUSHION_NORMALS.items():
         distance = nose_distance_mm(table, cushion, br.xy_mm)
-        if distance > reach:
-            continue
         toward = -float(br.before_mm_s @ normal)
+        # Slow balls are seen well: only a fast one, between two frames, may have been much nearer than its break.
+        if distance > min(reach, 0.7 * table.ball_diameter_mm + 0.3 * abs(toward) * br.gap_s):
+            continue
         push = float(br.jump_mm_s @ normal)
         share = push / max(br.strength_mm_s, 1.0)
-        if toward < max(2 * br.jump_sigma_mm_s, 15.0) or push < max(3 * br.jump_sigma_mm_s, 20.0) or share < 0.45:
+        sigma = br.jump_sigma_mm_s
+        if toward < max(1.5 * sigma, 12.0) or push < max(2.5 * sigma, 20.0) or share < 0.45:
+            continue
+        if not br.is_impact and (share < 0.65 or abs(distance / table.ball_diameter_mm - 0.5) > 0.2):
             continue
         near = float(np.exp(-(((distance / table.ball_diameter_mm) - 0.5) / 0.45) ** 2))
         confidence = float(np.clip(0.55 + 0.3 * near + 0.15 * (share - 0.45) / 0.55, 0.4, 0.98))

@@ -16,7 +16,7 @@ from vision_referee.detection.detections import Detections
 from vision_referee.domain.events import BallAt, Identified, Racked, Stopped, Strike, VisionEvent
 from vision_referee.domain.table import TableSpec
 from vision_referee.events.contacts import find_touchings
-from vision_referee.events.cushions import find_cushions
+from vision_referee.events.cushions import find_cushions, find_grazes, find_hidden_bounces
 from vision_referee.events.handling import find_handling
 from vision_referee.events.lines import find_crossings
 from vision_referee.events.pockets import find_departures
@@ -28,8 +28,9 @@ from vision_referee.events.scene import Scene
 from vision_referee.events.settings import EventSettings
 from vision_referee.events.starts import explain_starts
 from vision_referee.tracking.identity import BallBook
+from vision_referee.tracking.paths import BallPath
 from vision_referee.tracking.settings import TrackingSettings
-from vision_referee.tracking.tracker import Tracker
+from vision_referee.tracking.tracker import Tracker, WindowFrame
 from vision_referee.tracking.tracklets import Mode
 from vision_referee.tracking.tracks import TrackRow
 from vision_referee.tracking.window import NOT_IN_PLAY, SolvedWindow, solve_window, still_since
@@ -136,7 +137,7 @@ class MotionStage:
         solved = solve_window(
             tracker, self._book, self._table, start_s=self._start_s, braking_mm_s2=float(np.median(self._braking))
         )
-        self._book.name(self._cue(solved))
+        self._book.name(self._book.cue(self._table.family))
         for path in solved.paths.values():
             path.label = self._book.balls[path.ball].label
         scene = Scene(
@@ -146,7 +147,9 @@ class MotionStage:
         find_departures(scene)
         find_touchings(scene)
         find_cushions(scene)
+        find_grazes(scene)
         explain_starts(scene)
+        find_hidden_bounces(scene)
         find_crossings(scene)
         find_stops(scene)
         events = list(scene.events)
@@ -156,15 +159,13 @@ class MotionStage:
         events += self._rests(scene, events, cut=cut)
         events += self._identified(solved.end_s)
         self._settle(scene, solved)
+        frames = list(tracker.frames)
         rows = window_rows(scene, [f for f in tracker.frames if f.t_s > self._rows_until_s])
         self._rows_until_s = tracker.frames[-1].t_s
         self._start_s = tracker.frames[-1].t_s
         self._fresh = False
         tracker.begin_window(still_since(solved, [t.tracklet for t in tracker.tracks]))
-        return MotionOutput(rows, self._in_order(events))
-
-    def _cue(self, solved: SolvedWindow):  # type: ignore[no-untyped-def]
-        return self._book.cue(self._table.family)
+        return MotionOutput(rows, self._in_order(events, frames))
 
     @staticmethod
     def _lay_still(solved: SolvedWindow) -> bool:
@@ -182,7 +183,7 @@ class MotionStage:
         return found
 
     @staticmethod
-    def _place(path, t_s: float) -> F64:  # type: ignore[no-untyped-def]
+    def _place(path: BallPath, t_s: float) -> F64:
         """Where a ball lies at ``t_s``: the resting leg around it, else the path."""
         for leg in path.legs:
             if leg.resting and leg.t0_s - 0.3 <= t_s <= leg.t1_s + 0.1:
@@ -236,6 +237,8 @@ class MotionStage:
             for track in self._tracker.tracks:
                 if track.tracklet.ball == ball:
                     track.tracklet.ball = NOT_IN_PLAY
+        taken = {e.id for e in self._book.balls.values() if not e.on_table and e.id not in scene.departures}
+        self._tracker.drop({t.tracklet.key for t in self._tracker.tracks if t.tracklet.ball in taken})
         for path in solved.paths.values():
             for stop in path.stops.values():
                 if stop.braking_mm_s2 > 0 and stop.t_sigma_s < 0.08:
@@ -244,13 +247,11 @@ class MotionStage:
         for entry in self._book.balls.values():
             entry.settle(live)
 
-    def _in_order(self, events: list[VisionEvent]) -> list[VisionEvent]:
+    def _in_order(self, events: list[VisionEvent], frames: list[WindowFrame]) -> list[VisionEvent]:
+        times = np.array([f.t_s for f in frames])
         ordered: list[VisionEvent] = []
         for event in sorted(events, key=lambda e: (round(e.t, 6), _ORDER.get(e.type, 5))):
             t_s = max(event.t, self._told_s, 0.0)
             self._told_s = t_s
-            ordered.append(replace(event, t=round(t_s, 4), frame=self._frame_at(t_s)))
+            ordered.append(replace(event, t=round(t_s, 4), frame=frames[int(np.abs(times - t_s).argmin())].frame))
         return ordered
-
-    def _frame_at(self, t_s: float) -> int | None:
-        return None

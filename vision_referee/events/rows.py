@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from vision_referee.events.scene import Scene
 from vision_referee.tracking.paths import BallPath
 from vision_referee.tracking.tracker import WindowFrame
 from vision_referee.tracking.tracks import BallState, TrackRow
+
+F64 = npt.NDArray[np.float64]
 
 
 def window_rows(scene: Scene, frames: list[WindowFrame]) -> list[TrackRow]:
@@ -20,7 +23,7 @@ def window_rows(scene: Scene, frames: list[WindowFrame]) -> list[TrackRow]:
 
 
 def _add_rows(
-    scene: Scene, ball: int, path: BallPath, frames: list[WindowFrame], times: np.ndarray, rows: list[list[TrackRow]]
+    scene: Scene, ball: int, path: BallPath, frames: list[WindowFrame], times: F64, rows: list[list[TrackRow]]
 ) -> None:
     places = path.sample(times)
     seen = path.sightings.t_s

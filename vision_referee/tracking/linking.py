@@ -38,7 +38,8 @@ class LinkCosts:
     end_hidden: float = 14.0
     """A resting ball that is simply not seen any more (an arm in front)."""
     begin_anywhere: float = 14.0
-    begin_short: float = 5.0
+    each_sighting: float = 2.0
+    """Of a piece too short to be sure of: what each of its sightings says against its being chance."""
 
 
 def linked(pieces: list[Piece], table: TableSpec, *, window_start_s: float, costs: LinkCosts | None = None) -> list[list[int]]:
@@ -76,7 +77,7 @@ def _unseen(piece: Piece, pieces: list[Piece]) -> bool:
 def _end_cost(piece: Piece, table: TableSpec, c: LinkCosts) -> float:
     end, diameter = piece.end, table.ball_diameter_mm
     _, distance, depth = nearest_mouth(table, end.xy_mm)
-    if distance < 0.8 * diameter or depth > 0 and distance < 2 * diameter:
+    if distance < 0.8 * diameter or (depth > 0 and distance < 2 * diameter):
         return c.end_at_pocket
     crossing = None if end.resting else mouth_crossing(table, end.xy_mm, end.velocity_mm_s, slack_mm=0.5 * diameter)
     if crossing is not None and crossing[1] < 0.5:
@@ -84,15 +85,15 @@ def _end_cost(piece: Piece, table: TableSpec, c: LinkCosts) -> float:
     if outside_mm(table, end.xy_mm) > 0:
         return c.end_off_table
     if len(piece.sightings) < 8 and piece.ball is None:
-        return c.begin_short
+        return c.each_sighting * len(piece.sightings)
     return c.end_hidden if end.resting else c.end_anywhere
 
 
 def _begin_cost(piece: Piece, table: TableSpec, window_start_s: float, c: LinkCosts) -> float:
     if piece.start.t_s <= window_start_s + 0.1:
         return 2.0
-    if len(piece.sightings) < 8:
-        return c.begin_short
+    if len(piece.sightings) < 7:
+        return c.each_sighting * len(piece.sightings)
     _, distance, _ = nearest_mouth(table, piece.start.xy_mm)
     if distance < table.ball_diameter_mm or outside_mm(table, piece.start.xy_mm) > 0:
         return c.begin_anywhere / 2
@@ -143,7 +144,9 @@ def link_cost(a: Piece, b: Piece, pieces: list[Piece], table: TableSpec, c: Link
         best = min(best, c.two_impacts + 3.0 * gap + 0.5 * away / diameter)
     if not start.resting and gap < 0.6 and away <= 1.1 * fastest * gap + 0.5 * diameter:
         # Set going, and met something else before it was seen again.
-        best = min(best, c.two_impacts + 6.0 * gap + 0.7 * away / diameter)
+        at_cushion = min(nearest_nose(table, end.xy_mm)[1], nearest_nose(table, start.xy_mm)[1]) < 2.5 * diameter
+        price = c.two_impacts - (4.0 if at_cushion and gap < 0.2 else 0.0)
+        best = min(best, price + 6.0 * gap + 0.7 * away / diameter)
     if end.resting and start.resting:
         # It was hidden and lies a little elsewhere: touched, or moved by hand, out of sight.
         best = min(best, 10.0 + 6.0 * away / diameter)
@@ -211,7 +214,7 @@ def _likeness_cost(a: Piece, b: Piece) -> float:
     cost = 0.0
     if a.tracklet.colour_n and b.tracklet.colour_n:
         away = float(np.linalg.norm(a.tracklet.colour - b.tracklet.colour))
-        cost += min((away / 14.0) ** 2, 30.0) / 2
+        cost += min((away / 11.0) ** 2, 30.0) / 1.5
     na, nb = a.tracklet.number_log, b.tracklet.number_log
     if na[16] >= 2 and nb[16] >= 2:
         pa, pb = number_posterior(na), number_posterior(nb)

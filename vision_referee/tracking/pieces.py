@@ -85,6 +85,14 @@ def _without_late_chance(s: Sightings) -> Sightings:
     gaps = np.flatnonzero(np.diff(s.t_s) > 0.25)
     if len(gaps) and len(s) - (gaps[-1] + 1) < 4 and gaps[-1] >= 3:
         return s.part(slice(0, int(gaps[-1]) + 1))
+    if len(s) >= 6:
+        # The same for a fast ball lost for two frames: its gate had grown meanwhile.
+        step = np.diff(s.t_s[-4:])
+        speed = float(np.hypot(*(s.xy_mm[-1] - s.xy_mm[-4]))) / float(s.t_s[-1] - s.t_s[-4])
+        usual = float(np.median(np.diff(s.t_s)))
+        late = np.flatnonzero(step > 2.4 * usual)
+        if speed > 800.0 and len(late) and 3 - int(late[-1]) <= 2:
+            return s.part(slice(0, len(s) - (3 - int(late[-1]))))
     return s
 
 

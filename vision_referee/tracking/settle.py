@@ -46,7 +46,7 @@ def _rest_at_end(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
     near = away < np.maximum(2.5, 3.2 * noise)
     out = np.flatnonzero(~near)
     cut = int(out[-1]) + 1 if len(out) else 0
-    if n - cut < 4 or legs[-1].resting and legs[-1].first <= cut:
+    if n - cut < 4 or (legs[-1].resting and legs[-1].first <= cut):
         return legs
     kept: list[Leg] = []
     for leg in legs:

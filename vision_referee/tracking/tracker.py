@@ -7,7 +7,7 @@ what is decided later for the whole stroke at once (``linking``), where physics 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -82,9 +82,13 @@ class Tracker:
     _next_key: int = 0
     _previous_mm: F64 = field(default_factory=lambda: np.zeros((0, 2)))
     _repeats: int = 0
+    _last: Detections | None = None
 
     def push(self, detections: Detections, *, repeated: bool = False) -> None:
-        """One frame on."""
+        """One frame on. A frame that is ``repeated`` need not be detected: its picture is the last one's."""
+        if repeated and not len(detections) and self._last is not None:
+            detections = replace(self._last, frame=detections.frame, t_s=detections.t_s)
+        self._last = detections
         kept = self._usable(detections)
         xy = detections.xy_mm[kept]
         # In a still scene every frame repeats the one before and is looked at all the same.
@@ -133,6 +137,7 @@ class Tracker:
         """A cut: nothing that was seen says where anything is now."""
         self.tracks, self.ended, self.stray, self._pool = [], [], [], []
         self._previous_mm = np.zeros((0, 2))
+        self._last = None
         self.frames = []
 
     # --- steps of one frame ---
