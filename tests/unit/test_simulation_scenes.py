@@ -99,7 +99,8 @@ def test_each_named_camera_sees_the_whole_table_and_inverts(preset: str) -> None
     table = load_table("pyramid-12ft")
     camera = camera_for(MOUNTINGS[preset], table, (1280, 720))
     margin = table.rail_width_mm
-    grid = np.array([(x, y) for x in np.linspace(-margin, 3550 + margin, 7) for y in np.linspace(-margin, 1775 + margin, 5)])
+    along, across = np.linspace(-margin, 3550 + margin, 7), np.linspace(-margin, 1775 + margin, 5)
+    grid = np.array([(x, y) for x in along for y in across])
     px = camera.project_plane(grid, 34.0)
     assert np.all((px > 0) & (px < [1280, 720]))
     assert np.allclose(camera.unproject(px, 34.0), grid, atol=0.01)
@@ -114,7 +115,8 @@ def test_random_cameras_are_many_and_whole() -> None:
     heights = set()
     for seed in range(60):
         camera = camera_for(random_mounting(np.random.default_rng(seed)), table, (1280, 720))
-        px = camera.project_plane([[0, 0], [0, table.width_mm], [table.length_mm, 0], [table.length_mm, table.width_mm]], 0)
+        length, width = table.length_mm, table.width_mm
+        px = camera.project_plane([[0, 0], [0, width], [length, 0], [length, width]], 0)
         assert np.all((px > 0) & (px < [1280, 720]))
         heights.add(round(camera.position_mm[2] / 200))
     assert len(heights) > 15
@@ -191,7 +193,8 @@ def test_a_hidden_ball_is_called_hidden(tmp_path: Path) -> None:
 
 def test_the_command_makes_clips_and_names_what_is_wrong(tmp_path: Path) -> None:
     sim()
-    good = written(tmp_path, "name: two\nballs: {cue: [500, 500]}\nacts: [{wait: 0.5}]\nvideo: {size: [320, 180], fps: 10}\n")
+    text = "name: two\nballs: {cue: [500, 500]}\nacts: [{wait: 0.5}]\nvideo: {size: [320, 180], fps: 10}\n"
+    good = written(tmp_path, text)
     done = CliRunner().invoke(build_app(), ["simulate", str(good), "-o", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     assert (tmp_path / "out" / "two.mp4").exists()
@@ -225,3 +228,16 @@ def test_a_scene_can_be_seen_by_another_camera() -> None:
     assert other.name == "plain_stroke__side_low_5"
     assert other.balls == scene.balls
     assert other.camera.preset == "side_low"
+
+
+@pytest.mark.parametrize("name", ["hanging_ball", "cue_ball_pocketed"])
+def test_a_sample_videos_truth_follows_from_its_scene(tmp_path: Path, name: str) -> None:
+    sim()
+    samples = Path(__file__).parents[2] / "sample_videos"
+    clip = make_clip(load_scene(samples / f"{name}.yaml"), tmp_path, with_video=False)
+    told = read_events(samples / f"{name}.truth" / "events.jsonl")
+    assert [e.type for e in clip.events] == [e.type for e in told]
+    assert np.allclose([e.t for e in clip.events], [e.t for e in told], atol=0.01)
+    info = open_video(samples / f"{name}.mp4").info
+    assert (info.width, info.height) == (1280, 720)
+    assert (samples / f"{name}.mp4").stat().st_size < 3_000_000

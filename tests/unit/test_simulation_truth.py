@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def test_each_crossing_is_on_its_line_and_turns_about(plain: Recording) -> None:
     for ball in ("cue", "3"):
         for line in where:
             turns = [c.direction for c in crossings if c.ball == ball and c.line == line]
-            assert all(x != y for x, y in zip(turns, turns[1:], strict=False))
+            assert all(x != y for x, y in pairwise(turns))
 
 
 def test_a_ball_that_lies_still_does_not_stop(plain: Recording) -> None:
