@@ -47,6 +47,18 @@ class MotionOutput:
     events: list[VisionEvent] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BallNow:
+    """A ball at this moment. ``key`` is the tracklet's; ``label`` is None until the stroke is solved."""
+
+    key: int
+    label: str | None
+    x_mm: float
+    y_mm: float
+    moving: bool
+    seen: bool
+
+
 class MotionStage:
     """``push`` every frame's detections, ``flush`` at the end. Memory stays flat; a stroke is told at its end.
 
@@ -97,6 +109,25 @@ class MotionStage:
     def flush(self) -> MotionOutput:
         """The video has ended: what is known is told."""
         return self._close(cut=True)
+
+    def balls_now(self) -> list[BallNow]:
+        """Where the balls are at this moment, as the filters follow them, before the stroke is solved: for the eye."""
+        found: list[BallNow] = []
+        for track in self._tracker.tracks:
+            tracklet = track.tracklet
+            if tracklet.ball == NOT_IN_PLAY or (tracklet.ball is None and len(tracklet) < 4):
+                continue
+            ball = self._book.balls.get(tracklet.ball) if tracklet.ball is not None else None
+            if ball is not None and not ball.on_table:
+                continue
+            x, y = track.filter.xy_mm
+            found.append(
+                BallNow(
+                    key=tracklet.key, label=ball.label or None if ball is not None else None, x_mm=float(x), y_mm=float(y),
+                    moving=track.mode is Mode.ROLLING, seen=track.missed == 0,
+                )
+            )  # fmt: skip
+        return found
 
     # --- when ---
 
