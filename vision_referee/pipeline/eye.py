@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vision_referee.calibration.find import calibrate_frames
 from vision_referee.calibration.calibration import Calibration
 from vision_referee.calibration.drift import DriftWatch
+from vision_referee.calibration.find import calibrate_frames
 from vision_referee.calibration.recognition import recognise_table
 from vision_referee.detection.detections import Detections
 from vision_referee.detection.detector import BallDetector
@@ -102,7 +102,7 @@ class Eye:
             return Detections.empty(frame.index, frame.t_s)
         moved = self._drift.push(frame)
         if moved is not None:
-            self._use(moved, frame.t_s)
+            self.use(moved, frame.t_s)
         return self._detector.detect(frame)
 
     def _view_changed(self, frame: Frame) -> None:
@@ -115,9 +115,10 @@ class Eye:
         self.in_view = True
         shift = np.abs(found.corners_px - self.calibration.corners_px).max()
         if shift > 0.02 * max(found.camera.size_px):
-            self._use(found, frame.t_s)
+            self.use(found, frame.t_s)
 
-    def _use(self, calibration: Calibration, t_s: float) -> None:
+    def use(self, calibration: Calibration, t_s: float) -> None:
+        """See by this calibration from ``t_s`` on."""
         self.calibration = calibration
         self.moved.append((t_s, calibration))
         self._detector.recalibrate(calibration)

@@ -9,23 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from vision_referee.calibration.calibration import load_calibration
 from vision_referee.calibration.tables import load_table
 from vision_referee.detection.detections import Detections
 from vision_referee.domain.errors import CalibrationError, InputError
-from vision_referee.domain.events import Event
-from vision_referee.events.line import MotionOutput, MotionStage
-from vision_referee.pipeline.eye import CALIBRATION_FRAMES, Eye, TableWish, find_table, models_in_use
+from vision_referee.events.line import MotionStage
+from vision_referee.pipeline.eye import CALIBRATION_FRAMES, Eye, TableWish, find_table
+from vision_referee.pipeline.match_line import GameRules, MatchLine, seen
 from vision_referee.pipeline.official_lines import OfficialLines
 from vision_referee.pipeline.progress import Listener, ProgressMeter
-from vision_referee.pipeline.referee import LineReferee
-from vision_referee.record.frame_times import FrameTimes
 from vision_referee.record.match_folder import MatchFolderWriter
-from vision_referee.record.match_info import MatchInfo, SourceFile
-from vision_referee.rules.settings import RuleSettings, in_force
-from vision_referee.tracking.tracks import TrackRow
+from vision_referee.record.match_info import SourceFile
+from vision_referee.rules.settings import RuleSettings
 from vision_referee.video.changes import ChangeDetector
 from vision_referee.video.source import VideoSource, open_video, sample_frames
 
@@ -100,92 +96,44 @@ def sightings(video: VideoSource, eye: Eye) -> Iterator[tuple[Detections, bool, 
     changes = ChangeDetector()
     for frame in video:
         for changed in changes.push(frame):
-            yield _seen(eye, changed)
+            yield seen(eye, changed)
     for changed in changes.flush():
-        yield _seen(eye, changed)
-
-
-def _seen(eye: Eye, changed: Any) -> tuple[Detections, bool, bool]:
-    if changed.repeated:
-        return Detections.empty(changed.frame.index, changed.frame.t_s), True, False
-    return eye.look(changed), False, changed.cut
+        yield seen(eye, changed)
 
 
 class _Match:
     """The state of one analysis: where time and frames stand, and everything that is written."""
 
-    def __init__(
-        self, request: AnalysisRequest, writer: MatchFolderWriter, officials: OfficialLines, eye: Eye
-    ) -> None:
-        self._request = request
+    def __init__(self, request: AnalysisRequest, writer: MatchFolderWriter, officials: OfficialLines, eye: Eye) -> None:
         self._writer = writer
-        self._officials = officials
         self._first = eye
-        self._table = eye.calibration.table
-        self._referee = LineReferee(request.rules, request.players, self._table, request.settings)
-        self._times = FrameTimes()
-        self._files: list[SourceFile] = []
-        self._warnings: list[str] = []
-        self._moved: list[dict[str, Any]] = []
-        self._size = (0, 0)
+        game = GameRules(rules=request.rules, players=request.players, settings=request.settings)
+        self._line = MatchLine(writer, game, eye.calibration.table, officials)
 
     def watch(self, video: VideoSource, eye: Eye, meter: ProgressMeter) -> None:
         """One file, appended to the match."""
-        offset_s = self._times.as_array()[-1] + _BETWEEN_FILES_S if len(self._times) else 0.0
-        base = len(self._times)
-        self._files.append(
-            SourceFile(path=str(video.info.path.resolve()), t_offset_s=float(offset_s), first_frame=base)
-        )
-        self._size = self._size if base else (video.info.width, video.info.height)
-        motion = MotionStage(self._table)
-        for seen, repeated, cut in sightings(video, eye):
-            seen.t_s += offset_s
-            seen.frame += base
-            self._times.append(seen.t_s)
-            self._take(motion.push(seen, repeated=repeated, cut=cut))
-            meter.tell("analyze", seen.t_s)
-        if len(self._times) - base < FEWEST_FRAMES:
+        line = self._line
+        offset_s = line.times.as_array()[-1] + _BETWEEN_FILES_S if len(line.times) else 0.0
+        base = len(line.times)
+        line.files.append(SourceFile(path=str(video.info.path.resolve()), t_offset_s=float(offset_s), first_frame=base))
+        line.size = line.size if base else (video.info.width, video.info.height)
+        motion = MotionStage(line.table)
+        for detections, repeated, cut in sightings(video, eye):
+            detections.t_s += offset_s
+            detections.frame += base
+            line.times.append(detections.t_s)
+            line.take(motion.push(detections, repeated=repeated, cut=cut))
+            meter.tell("analyze", detections.t_s)
+        if len(line.times) - base < FEWEST_FRAMES:
             raise InputError(
-                f"{video.info.path}: only {len(self._times) - base} frames; too few to see a stroke, give a longer video"
+                f"{video.info.path}: only {len(line.times) - base} frames; too few to see a stroke, give a longer video"
             )
-        self._take(motion.flush())
-        meter.tell("analyze", float(self._times.as_array()[-1]), last=True)
-        self._warnings += video.warnings
-        self._moved += [
-            {"t": round(t_s + offset_s, 4), "calibration": calibration.to_json()} for t_s, calibration in eye.moved
-        ]
-
-    def _take(self, out: MotionOutput) -> None:
-        rows: list[TrackRow] = out.rows
-        self._writer.add_rows(rows)
-        if out.events:
-            self._judge(self._officials.merged(out.events))
-
-    def _judge(self, events: Sequence[Event]) -> None:
-        written = self._writer.add_events(events)
-        for ruling in self._referee.push(written):
-            self._writer.add_ruling(ruling)
+        line.take(motion.flush())
+        meter.tell("analyze", float(line.times.as_array()[-1]), last=True)
+        line.warnings += video.warnings
+        line.note_moves(eye, offset_s=float(offset_s))
 
     def end(self) -> None:
         """What the officials said after the last event, the last rulings, match.json."""
-        self._judge(self._officials.rest())
-        for ruling in self._referee.flush():
-            self._writer.add_ruling(ruling)
-        calibration = self._first.calibration
-        if not calibration.head_known:
-            self._warnings.append(
-                f"nothing in the video tells which end is the head; taken as the {calibration.head_side} of the picture, "
-                "say --head if it is another"
-            )
-        self._writer.finish(
-            MatchInfo(
-                files=tuple(self._files), width=self._size[0], height=self._size[1], frame_times=self._times,
-                table=self._table, table_reason=calibration.table_reason, calibration=self._first_json(),
-                rules=self._request.rules, settings=in_force(self._request.rules, self._request.settings),
-                players=self._request.players, models=models_in_use(),
-                warnings=tuple(self._warnings), recalibrated=tuple(self._moved),
-            )
-        )  # fmt: skip
-
-    def _first_json(self) -> dict[str, Any]:
-        return self._first.first_calibration.to_json()
+        self._line.end()
+        self._writer.finish(self._line.info(self._first.first_calibration))

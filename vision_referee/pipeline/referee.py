@@ -10,6 +10,7 @@ from vision_referee.domain.table import TableSpec
 from vision_referee.record.phrases import with_text
 from vision_referee.rules.referee import Referee
 from vision_referee.rules.settings import RuleSettings
+from vision_referee.rules.state import GameState
 
 
 class LineReferee:
@@ -26,6 +27,20 @@ class LineReferee:
             for ruling in self._referee.push(event):
                 changed[ruling.id] = ruling
         return [self._worded(ruling) for ruling in changed.values()]
+
+    def add(self, event: Event) -> None:
+        """Take one event without asking for rulings yet. Raises InputError where an override makes no sense."""
+        self._referee.add(event)
+
+    @property
+    def rulings(self) -> list[Ruling]:
+        """Every ruling as it stands now."""
+        return [self._worded(ruling) for ruling in self._referee.rulings]
+
+    @property
+    def state(self) -> GameState | None:
+        """The state of the match after all that can be ruled on now; None where no rules are asked for."""
+        return self._referee.state
 
     def flush(self) -> list[Ruling]:
         """No more events will come."""

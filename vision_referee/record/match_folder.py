@@ -86,6 +86,19 @@ class MatchFolderWriter:
         self._events.flush()
         return written
 
+    def reserve_event_ids(self, count: int) -> int:
+        """The first of ``count`` ids that no other event will get."""
+        first, self._next_event_id = self._next_event_id, self._next_event_id + count
+        return first
+
+    def rewrite(self, events: Iterable[Event], rulings: Iterable[Ruling]) -> None:
+        """Put all events and rulings anew, each file in one step: something was withdrawn."""
+        self._close_texts()
+        write_events(self.folder, events)
+        write_rulings(self.folder, rulings)
+        self._events = (self.folder / EVENTS).open("a", encoding="utf-8", newline="\n")
+        self._rulings = (self.folder / RULINGS).open("a", encoding="utf-8", newline="\n")
+
     def add_ruling(self, ruling: Ruling) -> None:
         """Append a ruling, new or issued anew; it and every event before it are on the disk when this returns."""
         settle(self._events)

@@ -23,8 +23,11 @@ from vision_referee.review.server.store import Change, Store
 class LiveMatch(Protocol):
     """A match that is being played: who runs it takes official events and writes the folder itself."""
 
+    def reserve_ids(self, count: int) -> int:
+        """The first of ``count`` event ids that nothing else will get."""
+
     def submit(self, events: Sequence[Event]) -> None:
-        """Judge with these official events too, from now on."""
+        """Judge with these official events too, from now on. Raises InputError where they make no sense."""
 
     def withdraw(self, event_ids: Sequence[int]) -> None:
         """Judge without them again."""
@@ -101,7 +104,8 @@ class MatchDesk:
         with self._lock:
             self._refuse_foreign_live()
             before = self.record()
-            first_id = self._free_id(before.events)
+            live = self.live
+            first_id = self._free_id(before.events) if live is None else live.reserve_ids(len(events))
             numbered = [replace(event, id=first_id + k) for k, event in enumerate(events)]
             change = self._store.add(
                 match_id=before.info.id,
@@ -115,7 +119,7 @@ class MatchDesk:
                     self.live.submit(numbered)
                 else:
                     self._judge_again(before)
-            except InputError:
+            except BaseException:
                 self._store.discard(change.id)
                 raise
             self._tell(before)
@@ -138,7 +142,7 @@ class MatchDesk:
                     self.live.withdraw([int(e["id"]) for e in change.events])
                 else:
                     self._judge_again(before)
-            except InputError:
+            except BaseException:
                 self._store.reinstate(change.id)
                 raise
             self._tell(before)

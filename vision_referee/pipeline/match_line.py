@@ -1,0 +1,98 @@
+"""The end of the line, the same for recorded and live work: events are judged, and all of it is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from vision_referee.calibration.calibration import Calibration
+from vision_referee.detection.detections import Detections
+from vision_referee.domain.events import Event
+from vision_referee.domain.rulings import Ruling
+from vision_referee.domain.table import TableSpec
+from vision_referee.events.line import MotionOutput
+from vision_referee.pipeline.eye import Eye, models_in_use
+from vision_referee.pipeline.official_lines import OfficialLines
+from vision_referee.pipeline.referee import LineReferee
+from vision_referee.record.frame_times import FrameTimes
+from vision_referee.record.match_folder import MatchFolderWriter
+from vision_referee.record.match_info import MatchInfo, SourceFile
+from vision_referee.rules.settings import RuleSettings, in_force
+from vision_referee.video.changes import ChangedFrame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameRules:
+    """By what is judged, and who plays."""
+
+    rules: str
+    players: tuple[str, ...]
+    settings: RuleSettings
+
+
+def seen(eye: Eye, changed: ChangedFrame) -> tuple[Detections, bool, bool]:
+    """Detections, repeated?, cut? of one frame; a repeated frame is not looked at again."""
+    if changed.repeated:
+        return Detections.empty(changed.frame.index, changed.frame.t_s), True, False
+    return eye.look(changed), False, changed.cut
+
+
+class MatchLine:
+    """Where time and frames of one match stand, its referee, and its folder."""
+
+    def __init__(self, writer: MatchFolderWriter, game: GameRules, table: TableSpec, officials: OfficialLines) -> None:
+        self.table = table
+        self.times = FrameTimes()
+        self.files: list[SourceFile] = []
+        self.size = (0, 0)
+        self.warnings: list[str] = []
+        self.moved: list[dict[str, Any]] = []
+        self.referee = LineReferee(game.rules, game.players, table, game.settings)
+        self._game = game
+        self._writer = writer
+        self._officials = officials
+
+    def take(self, out: MotionOutput) -> list[Ruling]:
+        """Write rows and events; the rulings that they make new or change, on the disk."""
+        self._writer.add_rows(out.rows)
+        return self.judge(self._officials.merged(out.events)) if out.events else []
+
+    def judge(self, events: Sequence[Event]) -> list[Ruling]:
+        written = self._writer.add_events(events)
+        return self._issued(self.referee.push(written))
+
+    def end(self) -> list[Ruling]:
+        """What the officials said after the last event, and the last rulings."""
+        return [*self.judge(self._officials.rest()), *self._issued(self.referee.flush())]
+
+    def info(self, first: Calibration, *, like: MatchInfo | None = None) -> MatchInfo:
+        """match.json as it is now. ``first``: the calibration that the match began with; ``like``: whose id to keep."""
+        warnings = list(self.warnings)
+        if not first.head_known:
+            warnings.append(
+                f"nothing in the video tells which end is the head; taken as the {first.head_side} of the picture, "
+                "say --head if it is another"
+            )
+        made = MatchInfo(
+            files=tuple(self.files), width=self.size[0], height=self.size[1], frame_times=self.times,
+            table=self.table, table_reason=first.table_reason, calibration=first.to_json(),
+            rules=self._game.rules, settings=in_force(self._game.rules, self._game.settings),
+            players=self._game.players, models=models_in_use(), warnings=tuple(warnings),
+            recalibrated=tuple(self.moved),
+        )  # fmt: skip
+        return (
+            made if like is None else replace(made, id=like.id, created=like.created, lang=like.lang, extra=like.extra)
+        )
+
+    def note_moves(self, eye: Eye, *, offset_s: float = 0.0) -> None:
+        """Write down where the camera was found moved; ``offset_s``: the match's time at the eye's time 0."""
+        self.moved += [
+            {"t": round(t_s + offset_s, 4), "calibration": calibration.to_json()} for t_s, calibration in eye.moved
+        ]
+        eye.moved.clear()
+
+    def _issued(self, rulings: Sequence[Ruling]) -> list[Ruling]:
+        for ruling in rulings:
+            self._writer.add_ruling(ruling)
+        return list(rulings)
