@@ -43,3 +43,13 @@ def test_a_lamps_reflection_does_not_change_the_colour() -> None:
     shiny = plain.copy()
     shiny[0, :10] = 255.0
     assert np.linalg.norm(mean_lab(plain) - mean_lab(shiny)) < 1.0
+
+
+def test_on_a_pool_table_two_balls_are_enough() -> None:
+    p = CueBallColour("pool").probability(*_set([(92, 0, 6), (50, 60, 45)]))
+    assert p[0] > 0.6 and p[1] < 0.2
+
+
+def test_two_balls_on_an_unknown_table_say_nothing() -> None:
+    p = CueBallColour().probability(*_set([(92, 0, 6), (70, 10, 60)]))
+    assert p.max() < 0.3

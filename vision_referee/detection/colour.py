@@ -30,10 +30,12 @@ def mean_lab(samples: F32) -> F64:
 class CueBallColour:
     """Tells by colour which ball is the cue ball; learns the object balls' colour as frames go by.
 
-    Pyramid: fifteen balls of one colour and one that is not. Pool, snooker: the whitest of many colours.
+    Pyramid: fifteen balls of one colour and one that is not. Pool, snooker: the whitest of many colours. A set of many
+    colours is taken for pool's even where ``family`` says pyramid, which is what an unknown table is taken for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, family: str = "pyramid") -> None:
+        self._many_colours = family in ("pool", "snooker")
         self._object: F64 | None = None
         self._spread = 0.0
         self._seen = 0
@@ -45,6 +47,8 @@ class CueBallColour:
         """
         if len(lab) == 0:
             return np.zeros(0)
+        if self._many_colours:
+            return _whitest(lab)
         self._learn(lab[trusted])
         if self._object is None:
             return np.full(len(lab), 0.1)

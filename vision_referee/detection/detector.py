@@ -49,7 +49,7 @@ class DetectorSettings:
     streak: float = 1.28
     """A box this much longer than a ball is a motion streak."""
     threads: int = 2
-    numbers_a_frame: int = 4
+    numbers_a_frame: int = 2
     """How many balls' numbers are read in one frame, in turn; 0: all, every time."""
     least_number_px: float = 7.0
     """Radius below which no number is legible."""
@@ -124,7 +124,7 @@ class BallDetector:
         self._pixels = PixelDetector(
             backend or open_backend(models, threads=self.settings.threads), settings=self.settings
         )
-        self._cue = CueBallColour()
+        self._cue = CueBallColour(calibration.table.family)
         self._reader = open_reader(models, threads=self.settings.threads)
         self._turn = 0
         self._size = 1.0

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vision_referee.detection.number_crops import CLASSES, UNNUMBERED, number_crops
+from vision_referee.detection.number_crops import CLASSES, CROP_PX, UNNUMBERED, number_crops
 from vision_referee.resources import data_folder
 
 F64 = npt.NDArray[np.float64]
 U8 = npt.NDArray[np.uint8]
 
 MODEL_NAME = "number_reader"
-_BATCH = 8
+_BATCHES = (2, 8)
 
 
 class NumberReader:
@@ -29,9 +29,12 @@ class NumberReader:
         import openvino
 
         core = openvino.Core()
-        model = core.read_model(str(model_xml))
         options: dict[str, Any] = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"}
-        self._request = core.compile_model(model, "CPU", options).create_infer_request()
+        self._requests: dict[int, Any] = {}
+        for batch in _BATCHES:
+            model = core.read_model(str(model_xml))
+            model.reshape([batch, CROP_PX, CROP_PX, 3])
+            self._requests[batch] = core.compile_model(model, "CPU", options).create_infer_request()
 
     def probabilities(self, bgr: U8, centres_px: F64, radius_px: F64) -> F64:
         """(n, 17) as in ``Detections.number_p``: cue, 1..15, cannot be told; each row sums to 1."""
@@ -39,14 +42,16 @@ class NumberReader:
 
     def run(self, crops: U8) -> F64:
         """The network's own 17 probabilities (n, 17) for crops (n, CROP_PX, CROP_PX, 3) BGR: cue, 1..15, no number."""
-        rows = [self._run(crops[i : i + _BATCH]) for i in range(0, len(crops), _BATCH)]
+        batch = next((size for size in _BATCHES if size >= len(crops)), _BATCHES[-1])
+        rows = [self._run(crops[i : i + batch], batch) for i in range(0, len(crops), batch)]
         return np.concatenate(rows) if rows else np.zeros((0, CLASSES))
 
-    def _run(self, crops: U8) -> F64:
-        padded = np.zeros((_BATCH, *crops.shape[1:]), np.uint8)
+    def _run(self, crops: U8, batch: int) -> F64:
+        padded = np.zeros((batch, *crops.shape[1:]), np.uint8)
         padded[: len(crops)] = crops
-        self._request.infer([padded])
-        return np.asarray(self._request.get_output_tensor(0).data[: len(crops)], np.float64).copy()
+        request = self._requests[batch]
+        request.infer([padded])
+        return np.asarray(request.get_output_tensor(0).data[: len(crops)], np.float64).copy()
 
 
 def open_reader(folder: Path | None = None, *, threads: int = 2) -> NumberReader | None:

@@ -51,8 +51,11 @@ class OccluderMap:
         if self._cloth is None:
             self._cloth = _even_cloth(lab)
         difference = lab - self._cloth
-        colour = np.hypot(difference[..., 1], difference[..., 2])
         light = difference[..., 0]
+        # Less of the same light takes CIELAB's a and b down with (L + 16): the colour a shadow would have here.
+        dimmed = np.clip((lab[..., :1] + 40.8) / (self._cloth[..., :1] + 40.8), 0.2, 1.0)
+        off = lab[..., 1:] - 128 - dimmed * (self._cloth[..., 1:] - 128)
+        colour = np.hypot(off[..., 0], off[..., 1])
         strength = np.maximum(colour / _COLOUR_STEP, np.where(light > 0, light / _BRIGHTER_STEP, -light / _DARKER_STEP))
         covered = 1.0 / (1.0 + np.exp(-6.0 * (strength - 1.0)))
         balls = self._ball_mask(balls_mm)

@@ -79,7 +79,8 @@ def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
     crops, labels = load_crops(folder)
     files = len(list(folder.glob("*.npz")))
     rng = np.random.default_rng(settings.seed + seen)
-    saved, recent = time.monotonic(), []
+    saved = time.monotonic()
+    recent: list[float] = []
     while seen < settings.crops:
         done = seen / settings.crops
         for group in optimiser.param_groups:
@@ -122,9 +123,9 @@ def augmented(rng: np.random.Generator, crop: U8) -> U8:
     if rng.random() < 0.25:
         out = cv2.GaussianBlur(out, (0, 0), float(rng.uniform(0.3, 1.0)))
     gain = np.exp(rng.normal(0, 0.12) + rng.normal(0, 0.04, 3))
-    values = out.astype(np.float32) * gain.astype(np.float32) + rng.normal(0, 6)
+    values = np.asarray(out, np.float64) * gain + rng.normal(0, 6)
     if rng.random() < 0.3:
-        values = values + rng.normal(0, rng.uniform(1, 6), out.shape).astype(np.float32)
+        values = values + rng.normal(0, rng.uniform(1, 6), out.shape)
     return np.asarray(np.clip(values, 0, 255), np.uint8)
 
 
@@ -149,7 +150,7 @@ def export_reader(checkpoint: Path, folder: Path, *, temperature: float = 1.0) -
     folder.mkdir(parents=True, exist_ok=True)
     torch.save(state["network"], folder / "number_reader.pt")
     graph = openvino.convert_model(Probabilities(), example_input=torch.zeros(8, 3, CROP_PX, CROP_PX))
-    graph.reshape([8, 3, CROP_PX, CROP_PX])
+    graph.reshape([-1, 3, CROP_PX, CROP_PX])
     steps = PrePostProcessor(graph)
     steps.input().tensor().set_element_type(openvino.Type.u8).set_layout(openvino.Layout("NHWC"))
     steps.input().model().set_layout(openvino.Layout("NCHW"))
