@@ -19,11 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 sys.path.insert(0, str(Path(__file__).parent))
 
-from analyses import CACHE, Analysis, analyze, code_state, revision
+from analyses import CACHE, analyze, code_state, revision
 from tables import enter, table
 
 from vision_referee.calibration.calibration import load_calibration
@@ -91,21 +89,6 @@ def arguments(clip: MadeClip, *, blind: bool, true_camera: bool) -> list[str]:
     elif not blind:
         words += ["--table", scene.table, "--head", str(load_calibration(clip.truth / "calibration.json").head_side)]
     return words
-
-
-def corner_error_mm(analysis: Analysis, clip: MadeClip) -> float | None:
-    """How far off, at worst, a ball at rest in a corner or in the middle would be put by the calibration found."""
-    from vision_referee.calibration.calibration import calibration_from_json
-
-    match = analysis.match()
-    if not match.get("calibration"):
-        return None
-    found = calibration_from_json(match["calibration"])
-    true = load_calibration(clip.truth / "calibration.json")
-    length, width, r = true.table.length_mm, true.table.width_mm, true.table.ball_radius_mm
-    places = np.array([[r, r], [length - r, r], [r, width - r], [length - r, width - r], [length / 2, width / 2]])
-    seen = found.balls_mm(true.camera.project_plane(places, r))
-    return float(np.linalg.norm(seen - places, axis=1).max())
 
 
 def row_of(
@@ -250,7 +233,7 @@ def main() -> int:
         groups[view].append(score)
         times = (analysis.match().get("frame_times") or {}).get("count")
         speed = times / scene.video.fps / analysis.wall_s if times else None
-        calibration_mm = corner_error_mm(analysis, clip)
+        calibration_mm = score.to_json()["calibration_mm"]["max"]
         rows.append(
             row_of(scene.name, score, view=f"{clip.elevation_deg:.0f}°", calibration_mm=calibration_mm, speed=speed)
         )

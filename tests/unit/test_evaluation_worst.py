@@ -89,3 +89,16 @@ def test_without_video_or_calibration_the_scores_come_all_the_same(tmp_path: Pat
     assert result.exit_code == 0 and "--video" in result.output and not (tmp_path / "p").exists()
     assert run(match, truth, "--worst", tmp_path / "p", "--video", tmp_path / "moved.mp4").exit_code == 0
     assert list((tmp_path / "p").glob("*.png"))
+
+
+def test_what_the_calibration_alone_puts_wrong_is_told(tmp_path: Path):
+    truth = folder(tmp_path / "truth")
+    overhead().save(truth / "calibration.json")
+    match = match_with_video(tmp_path, EVENTS)
+    exact = score_match(read_match(match), read_truth(truth)).to_json()["calibration_mm"]
+    assert exact["n"] == 91 and exact["max"] < 1e-3
+    info = json.loads((match / "match.json").read_text())
+    info["calibration"]["camera"]["tvec"][0] += 10.0
+    (match / "match.json").write_text(json.dumps(info))
+    moved = score_match(read_match(match), read_truth(truth)).to_json()["calibration_mm"]
+    assert abs(moved["median"] - 10.0) < 0.2

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from vision_referee.evaluation.calibration_error import calibration_error_mm
 from vision_referee.evaluation.event_scores import EventScore, match_events
 from vision_referee.evaluation.facts import SCORED_TYPES, Fact, vision_facts
 from vision_referee.evaluation.identity import IdentityMap, IdentityScore, identities_kept, score_identity
@@ -26,6 +28,8 @@ from vision_referee.evaluation.positions import (
 from vision_referee.evaluation.reliability import reliability_to_json
 from vision_referee.evaluation.rulings_scores import RulingScore, score_rulings
 from vision_referee.evaluation.sides import Side
+
+F64 = npt.NDArray[np.float64]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,6 +80,8 @@ class MatchScore:
 
     name: str
     clips: int = 1
+    calibration_mm: list[F64] = field(default_factory=list)
+    """Errors that the calibration alone makes, one array a clip whose true camera is known."""
     positions: PositionScore | None = None
     detection: Counts | None = None
     identity: IdentityScore | None = None
@@ -94,6 +100,7 @@ class MatchScore:
 
     def add(self, other: MatchScore) -> None:
         self.clips += other.clips
+        self.calibration_mm += other.calibration_mm
         self.positions = _sum(self.positions, other.positions)
         self.detection = _sum(self.detection, other.detection)
         self.identity = _sum(self.identity, other.identity)
@@ -121,6 +128,7 @@ class MatchScore:
         return {
             "name": self.name,
             "clips": self.clips,
+            "calibration_mm": spread(self.calibration_mm),
             "position_mm": self.positions.to_json() if self.positions is not None else None,
             "detection": self.detection.to_json() if self.detection is not None else None,
             "identity": self.identity.to_json() if self.identity is not None else None,
@@ -161,6 +169,8 @@ def score_match(seen: Side, truth: Side) -> MatchScore:
         score.positions, score.detection = score_positions(truth.tracks, seen.tracks, frames)
         score.identity = score_identity(truth.tracks, seen.tracks, frames, diameter_mm)
         _note_turned(score, seen, truth, diameter_mm)
+    if truth.calibration is not None and seen.calibration is not None:
+        score.calibration_mm.append(calibration_error_mm(seen.calibration, truth.calibration))
     identity = IdentityMap(truth.tracks, seen.tracks, frames)
     seen_facts = vision_facts(seen.events or ())
     labels = Labels.of(identity, seen_facts)

@@ -12,6 +12,7 @@ from rich.table import Table
 from vision_referee.evaluation.event_scores import EventScore
 from vision_referee.evaluation.facts import SCORED_TYPES
 from vision_referee.evaluation.match_score import MatchScore
+from vision_referee.evaluation.positions import spread
 
 _ERRORS_SHOWN = 15
 
@@ -107,6 +108,8 @@ def _positions(total: MatchScore, console: Console) -> Table | None:
         return None
     table = _table(console, "position error, mm", "balls", "n", "median", "p95", "p99", "largest")
     rows = {**total.positions.to_json(), "in rest events": total.rests.to_json()["error_mm"]}
+    if total.calibration_mm:
+        rows["by calibration alone"] = spread(total.calibration_mm)
     for name, values in rows.items():
         table.add_row(name, str(values["n"]), *[number(values[k], 2) for k in ("median", "p95", "p99", "max")])
     return table
