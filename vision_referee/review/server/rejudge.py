@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Event
 from vision_referee.domain.rulings import Ruling
 from vision_referee.record.match_info import MatchInfo
@@ -21,6 +22,13 @@ def rejudge(info: MatchInfo, seen: Sequence[Event], said: Sequence[Event]) -> li
     Raises:
         InputError: a correction makes no sense, or match.json's settings are unusable.
     """
+    try:
+        return _judged(info, seen, said)
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"the rules cannot take this correction: {error}") from error
+
+
+def _judged(info: MatchInfo, seen: Sequence[Event], said: Sequence[Event]) -> list[Ruling]:
     settings = build_settings(info.rules, _given(info.settings))
     referee = Referee(rules=info.rules, players=info.players, table=info.table, settings=settings)
     for event in sorted(seen, key=lambda e: e.t):

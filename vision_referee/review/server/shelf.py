@@ -33,17 +33,15 @@ class Shelf:
             found = _matches_in(root)
             if not found:
                 raise InputError(f"{root}: holds no match (no {MATCH}); give a match folder that `analyze` has made")
-            for path in found:
-                self._desk(path)
+            problems = [problem for problem in map(self._problem, found) if problem is not None]
+            if len(problems) == len(found):
+                raise problems[0]
 
     def desks(self) -> list[MatchDesk]:
         """Every match that can be read, newest first."""
         for root in self._roots:
             for path in _matches_in(root):
-                try:
-                    self._desk(path)
-                except InputError:
-                    continue
+                self._problem(path)
         with self._lock:
             desks = [desk for path, desk in self._desks.items() if (path / MATCH).exists()]
         return sorted(desks, key=lambda desk: desk.folder.info.created, reverse=True)
@@ -66,6 +64,14 @@ class Shelf:
         desk = self._desk(folder.absolute())
         desk.live = live
         return desk
+
+    def _problem(self, path: Path) -> InputError | None:
+        """Why this match cannot be shown, if so. One that cannot be read does not keep the others from view."""
+        try:
+            self._desk(path)
+        except InputError as error:
+            return error
+        return None
 
     def _desk(self, path: Path) -> MatchDesk:
         with self._lock:
