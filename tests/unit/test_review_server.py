@@ -249,6 +249,9 @@ def test_a_match_that_another_program_plays_is_not_written_to(folder: Path, stor
         def reserve_ids(self, count: int) -> int:
             return 1
 
+        def reserve_ids(self, count: int) -> int:
+            return 1
+
         def submit(self, events: object) -> None:
             said.append(events)
 

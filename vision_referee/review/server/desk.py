@@ -106,7 +106,7 @@ class MatchDesk:
             before = self.record()
             live = self.live
             first_id = self._free_id(before.events) if live is None else live.reserve_ids(len(events))
-            numbered = [replace(event, id=first_id + k) for k, event in enumerate(events)]
+            numbered = [_sound(replace(event, id=first_id + k)) for k, event in enumerate(events)]
             change = self._store.add(
                 match_id=before.info.id,
                 who=who,
@@ -173,6 +173,14 @@ class MatchDesk:
         after = self.record()
         if self._on_change is not None:
             self._on_change(self, before, after)
+
+
+def _sound(event: Event) -> Event:
+    """The event as a file would give it back. Raises InputError where a file with it could not be read."""
+    try:
+        return event_from_json(event_to_json(event))
+    except ValueError as error:
+        raise InputError(f"{event.type}: {error}") from error
 
 
 def _write_outcome(folder: Path, rulings: Sequence[Ruling]) -> None:
