@@ -373,3 +373,14 @@ def test_numbers_read_before_the_break_hold_and_those_of_the_game_before_do_not(
     assert match.last().game_over
     match.rack(labels, order_ok=None).stroke("u1", pots="u1 foot_left", call="4 foot_left")
     assert match.last().doubts == ("unknown_number",)
+
+
+def test_a_pure_call_is_confirmed_by_the_call_the_strike_or_the_called_balls_fall_only() -> None:
+    def confirmed(kind: str, n: int = 0) -> bool:
+        match = table_for("small-russian", call="pure")
+        match.stroke("7", pots="7 foot_left, 9 head_right", call="7 foot_left", how="straight")
+        match.say("confirm", ref=[values for values in match.values if values["type"] == kind][n]["id"])
+        return not match.last().review
+
+    assert confirmed("call") and confirmed("strike") and confirmed("pocketed")
+    assert not confirmed("pocketed", 1) and not confirmed("contact")

@@ -199,3 +199,19 @@ def test_an_override_may_let_a_stroke_stand_that_was_to_be_repeated() -> None:
     assert match.last().replay
     match.say("override", ruling="interference 1", replay=False)
     assert not match.last().replay and counted(match.last()) == {"7": 7}
+
+
+def test_an_override_that_keeps_the_foul_keeps_its_penalty() -> None:
+    match = table_for("russian").stroke("7", **POT).say("touch", ball="12", by="hand")
+    match.say("override", ruling="between 1", fouls=["ball_touched"])
+    assert penalty(match.last()) == (5, "B") and match.last().score == {"A": 2, "B": 5}
+    match.say("override", ruling="between 1", penalty=None)
+    assert penalty(match.last()) is None and codes(match.last()) == ["ball_touched"]
+    assert match.last().score == {"A": 7, "B": 0}
+
+
+def test_a_counted_ball_of_an_override_keeps_what_was_seen_of_it() -> None:
+    match = table_for("russian").stroke("7", pots="7 foot_left, 9 head_right", call="12 foot_left")
+    match.say("override", ruling="stroke 1", counted=[{"ball": "7"}, {"ball": "9", "pocket": "head_left"}])
+    pockets = {ball.ball: ball.pocket.value for ball in match.last().counted if ball.pocket}
+    assert counted(match.last()) == {"7": 7, "9": 9} and pockets == {"7": "foot_left", "9": "head_left"}

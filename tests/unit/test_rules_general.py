@@ -636,3 +636,61 @@ def test_who_comes_to_the_table_by_a_ruling_between_strokes_has_his_minute() -> 
     match.say("touch", wait=50, ball="12", by="hand")
     ruling = match.stroke("9", call="9 middle_right", wait=40).last()
     assert ruling.player == "B" and codes(ruling) == []
+
+
+def test_at_a_contact_it_is_the_cue_balls_centre_that_has_or_has_not_crossed_the_penalty_line() -> None:
+    def then_meets(x12: float) -> list[str]:
+        match = Match("russian").lie(cue=(1400, 900), b7=(1478, 900), b12=(x12, 940))
+        met = {"dt": 0.6, "type": "contact", "balls": ["cue", "12"], "x": x12 - 34, "y": 940}
+        return codes(match.stroke("7", v=(1500, 0), ends={"cue": (1600.0, 1300.0)}, extra=[met]).last())
+
+    assert then_meets(1538) == []  # its centre is at 1470, the point of contact at 1504
+    assert then_meets(1560) == ["close_ball"]
+
+
+def test_an_angle_about_45_degrees_is_doubt_where_it_decides() -> None:
+    near = _close(10, v=(1000, 980), ends=THROUGH).last()  # 44.4°
+    assert codes(near) == ["close_ball"] and near.doubts == ("edge:close_angle",)
+    wide = _close(10, v=(1000, 1020), ends=THROUGH).last()  # 45.6°
+    assert codes(wide) == [] and wide.doubts == ("edge:close_angle",)
+    assert not _close(10, v=(1000, 900), ends=THROUGH).last().review  # 42°
+
+
+def test_a_place_near_the_penalty_line_is_doubt() -> None:
+    short = _close(10, v=(1500, 0), ends={"cue": (1477.5, 900.0)}).last()
+    assert codes(short) == [] and short.doubts == ("edge:penalty_line",)
+
+
+@pytest.mark.parametrize(
+    ("by", "intentional", "doubts", "notes"),
+    [
+        ("opponent", False, (), ()),
+        ("opponent", True, ("unsporting_conduct",), ()),
+        ("outsider", False, (), ()),
+        ("outsider", True, (), ("stop_until_gone",)),
+    ],
+)
+@pytest.mark.parametrize("during", [True, False])
+def test_what_is_deliberate_is_said(
+    by: str, intentional: bool, doubts: tuple[str, ...], notes: tuple[str, ...], during: bool
+) -> None:
+    event = {"type": "interference", "by": by, "intentional": intentional}
+    if during:
+        ruling = table_for("russian").stroke("7", **POT, extra=[{"dt": 0.4, **event}]).last()
+    else:
+        ruling = table_for("russian").stroke("7", **POT).say("interference", by=by, intentional=intentional).last()
+    assert ruling.kind.value == "interference" and ruling.doubts == doubts and ruling.notes == notes
+
+
+def test_a_difference_in_the_lag_about_five_millimetres_is_doubt() -> None:
+    assert lag(Match("russian"), 120, 125.5).last().doubts == ("edge:lag_equal",)
+    assert not lag(Match("russian"), 120, 127).last().review
+
+
+def test_the_angle_is_from_the_line_of_centres_whatever_way_it_points() -> None:
+    def played(vx: float, vy: float) -> list[str]:
+        match = Match("russian").lie(cue=(1400, 900), b7=(1455, 955), b12=(2600, 1500))  # 77.8 mm: a gap of 9.8
+        return codes(match.stroke("7", v=(vx, vy), ends={"cue": (1900.0, 1400.0)}).last())
+
+    assert played(1000, 1000) == ["close_ball"] and played(1000, 100) == ["close_ball"]
+    assert played(1000, -100) == [] and played(-100, 1000) == []

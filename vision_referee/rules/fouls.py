@@ -142,10 +142,10 @@ def _from_hand(
 
 def _of_the_cue_ball(game: Game, state: GameState, stroke: Stroke, facts: Facts) -> Iterator[Foul]:
     strike = facts.strike
-    own = {strike.ball} if game.any_cue_ball else {strike.ball, CUE}
-    off = [event for event in facts.off if event.ball in own and (event.ball == CUE or game.any_cue_ball)]
-    for event in off[:1]:
-        yield foul(FoulCode.CUE_BALL_OFF_TABLE, event.t, event.ball, seen=event)
+    own = strike.ball if game.any_cue_ball else CUE
+    off = next((event for event in facts.off if event.ball == own), None)
+    if off is not None:
+        yield foul(FoulCode.CUE_BALL_OFF_TABLE, off.t, own, seen=off)
     fallen = next((pot for pot in facts.pots if pot.ball == CUE), None)
     if fallen is not None and game.pocketed_cue_ball_is_foul():
         yield foul(FoulCode.CUE_BALL_POCKETED, fallen.t, CUE, seen=fallen)
