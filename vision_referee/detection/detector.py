@@ -18,6 +18,7 @@ from vision_referee.detection.occlusion import OccluderMap
 from vision_referee.detection.outline import circles, sphere_outline
 from vision_referee.detection.refine import fit_outlines, polar_samples
 from vision_referee.detection.region import Region, table_region, whole_picture
+from vision_referee.detection.second_look import second_looks
 from vision_referee.video.frames import Frame
 
 F64 = npt.NDArray[np.float64]
@@ -39,6 +40,10 @@ class DetectorSettings:
     fine_pixels: int = 960 * 544
     fine_least_ball_px: float = 13.0
     fine_most_pixels: int = 1280 * 736
+    look_again: float = 0.15
+    """Boxes down to this score are worth a second, closer look."""
+    second_looks: int = 4
+    """At most so many in a frame; each costs a tenth of the first."""
     least_size: float = 0.55
     """Least and greatest width of a box against the width a ball has at that place."""
     greatest_size: float = 1.75
@@ -78,9 +83,28 @@ class PixelDetector:
         self._backend = backend or open_backend(threads=self.settings.threads)
 
     def boxes(self, bgr: U8, region: Region) -> tuple[F64, F64]:
-        """The network's boxes (n, 4) in picture pixels and scores (n,), suppressed."""
+        """The network's boxes (n, 4) in picture pixels and scores (n,), suppressed.
+
+        Groups of small balls and doubtful boxes get a second, closer look.
+        """
+        boxes, scores = self._look(bgr, region, min(self.settings.threshold, self.settings.look_again))
+        size = (bgr.shape[1], bgr.shape[0])
+        for tile, core in second_looks(boxes, scores, region.scale, size, most=self.settings.second_looks):
+            middle = (boxes[:, :2] + boxes[:, 2:]) / 2
+            outside = ~np.all((middle >= core[:2]) & (middle <= core[2:]), axis=1)
+            closer, sure = self._look(bgr, tile, self.settings.threshold)
+            at = (closer[:, :2] + closer[:, 2:]) / 2
+            inside = np.all((at >= core[:2]) & (at <= core[2:]), axis=1)
+            boxes = np.concatenate([boxes[outside], closer[inside]])
+            scores = np.concatenate([scores[outside], sure[inside]])
+        enough = scores >= self.settings.threshold
+        boxes, scores = boxes[enough], scores[enough]
+        keep = suppress(boxes, scores)
+        return boxes[keep], scores[keep]
+
+    def _look(self, bgr: U8, region: Region, threshold: float) -> tuple[F64, F64]:
         scores_map, edges = self._backend.maps(region.cut(bgr))
-        boxes, scores = boxes_from_maps(scores_map, edges, self.settings.threshold)
+        boxes, scores = boxes_from_maps(scores_map, edges, threshold)
         keep = suppress(boxes, scores)
         return region.to_picture(boxes[keep]), scores[keep]
 
