@@ -72,6 +72,16 @@ def _fell_in(path: BallPath, pocket: Pocket, depth: F64, side: F64, scene: Scene
         return Departure(ball=path.ball, t_s=t_s, pocket=pocket.name, confidence=0.97 if seen_deep >= 2 else 0.93)
     if path.alive and unseen < 0.15:
         return None
+    if unseen > 0.12:
+        # It was over the lip, glimpsed about the mouth since (in the net, from the pocket's back), and is gone.
+        clear = np.flatnonzero(depth < -0.6 * radius)
+        stay = int(clear[-1]) + 1 if len(clear) else 0
+        over = np.flatnonzero((depth[stay:] > lip) & (side[stay:] < pocket.width_mm / 2 + radius))
+        if stay > 0 and len(over):
+            first = stay + int(over[0])
+            return Departure(
+                ball=path.ball, t_s=_passing(s.t_s, depth, first, lip), pocket=pocket.name, confidence=0.95
+            )
     if depth[-1] > -1.2 * radius and unseen > 0.12:
         # Last seen at the edge, then not any more.
         last = path.legs[-1]

@@ -271,6 +271,10 @@ def _strike_or_touch(scene: Scene, start: Start, starts: list[Start]) -> None:
     falls = leaves is not None and leaves.pocket is not None and leaves.t_s - start.t_s < 0.7 and start.moved_mm < 1.2 * scene.diameter_mm
     if falls and speed < 400.0:
         return  # a hanging ball that gives way
+    leg = path.legs[start.index + 1]
+    way = float(np.hypot(*(leg.at(leg.t1_s) - leg.at(leg.t0_s))))
+    if (start.ball, start.index + 1) in scene.explained and way < 0.25 * scene.diameter_mm and leg.t1_s - start.t_s < 0.3:
+        return  # a shiver of the rest before what hit it
     error = 3 * float(np.median(path.noise_mm))
     if start.moved_mm < max(scene.settings.least_move_mm, error) and speed < 100.0:
         return

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -44,10 +45,14 @@ class Piece:
     legs: list[Leg]
     start: EndState
     end: EndState
+    is_head: bool = True
+    """It begins where its tracklet begins (a tracklet may be cut in several pieces)."""
+    is_tail: bool = True
 
     @property
     def ball(self) -> int | None:
-        return self.tracklet.ball
+        """The ball it is known to be from before the window."""
+        return self.tracklet.ball if self.is_head else None
 
     def at(self, t_s: float, reach_s: float = 0.2) -> F64 | None:
         """Where it was at ``t_s`` (2,), at most ``reach_s`` beyond its ends; None farther off. A resting end reaches on."""
@@ -76,6 +81,67 @@ def as_piece(tracklet: Tracklet, *, alive: bool, resting: bool, settle_mm_s: flo
         legs=legs,
         start=_end_state(first, first.t0_s, settle_mm_s),
         end=_end_state(last, last.t1_s, settle_mm_s),
+    )
+
+
+def cut_at_collisions(pieces: list[Piece], diameter_mm: float, settle_mm_s: float) -> list[Piece]:
+    """Cuts pieces where a fast ball jumps in velocity beside another one.
+
+    Look-alike balls that hand on their speed between two frames can look like one ball that goes on: the linking shall
+    decide anew who is who there.
+    """
+    out: list[Piece] = []
+    for piece in pieces:
+        cuts = [
+            i
+            for i in range(len(piece.legs) - 1)
+            if not piece.legs[i].resting and _may_have_swapped(piece, i, pieces, diameter_mm)
+        ]
+        if not cuts:
+            out.append(piece)
+            continue
+        bounds = [0, *(c + 1 for c in cuts), len(piece.legs)]
+        for n, (a, b) in enumerate(itertools.pairwise(bounds)):
+            out.append(_part(piece, a, b, head=n == 0, tail=n == len(cuts), settle_mm_s=settle_mm_s))
+    return out
+
+
+def _may_have_swapped(piece: Piece, index: int, pieces: list[Piece], diameter_mm: float) -> bool:
+    left, right = piece.legs[index], piece.legs[index + 1]
+    before, after = left.velocity(left.t1_s), right.velocity(right.t0_s)
+    gap = right.t0_s - left.t1_s
+    jump = float(np.hypot(*(after - before)))
+    fastest = max(float(np.hypot(*before)), float(np.hypot(*after)))
+    error = float(np.hypot(left.speed_sigma(left.t1_s), right.speed_sigma(right.t0_s)))
+    if jump < max(4 * error, 150.0) or fastest * gap < 0.4 * diameter_mm:
+        return False
+    middle = (left.t1_s + right.t0_s) / 2
+    where = (left.straight(middle) + right.straight(middle)) / 2
+    reach = 1.5 * diameter_mm + fastest * gap
+    for other in pieces:
+        if other is piece:
+            continue
+        at = other.at(middle)
+        if at is not None and float(np.hypot(*(at - where))) < reach:
+            return True
+    return False
+
+
+def _part(piece: Piece, a: int, b: int, *, head: bool, tail: bool, settle_mm_s: float) -> Piece:
+    """The legs ``a`` … ``b - 1`` of a piece as a piece of their own."""
+    first, last = piece.legs[a].first, piece.legs[b - 1].last
+    keep = slice(first, last + 1)
+    legs = [replace(leg, first=leg.first - first, last=leg.last - first) for leg in piece.legs[a:b]]
+    return Piece(
+        tracklet=piece.tracklet,
+        alive=piece.alive and tail,
+        sightings=piece.sightings.part(keep),
+        noise_mm=piece.noise_mm[keep],
+        legs=legs,
+        start=_end_state(legs[0], legs[0].t0_s, settle_mm_s),
+        end=_end_state(legs[-1], legs[-1].t1_s, settle_mm_s),
+        is_head=piece.is_head and head,
+        is_tail=piece.is_tail and tail,
     )
 
 

@@ -12,7 +12,7 @@ from vision_referee.tracking.identity import Ball, BallBook
 from vision_referee.tracking.linking import linked
 from vision_referee.tracking.mouths import nearest_mouth, outside_mm
 from vision_referee.tracking.paths import BallPath, build_path, path_of_legs
-from vision_referee.tracking.pieces import Piece, as_piece
+from vision_referee.tracking.pieces import Piece, as_piece, cut_at_collisions
 from vision_referee.tracking.tracker import Pooled, Tracker
 from vision_referee.tracking.tracklets import Mode, Sightings, Tracklet
 
@@ -44,8 +44,10 @@ def solve_window(tracker: Tracker, book: BallBook, table: TableSpec, *, start_s:
         for tracklet, alive in live
         if len(tracklet) >= 3 and tracklet.ball != NOT_IN_PLAY
     ]
+    pieces = cut_at_collisions(pieces, table.ball_diameter_mm, 25.0)
     solved = SolvedWindow(start_s, end_s, np.array([f.t_s for f in frames]), {})
     stale: set[int] = set()
+    owners: dict[int, tuple[Tracklet, int]] = {}
     for chain in linked(pieces, table, window_start_s=frames[0].t_s if frames else start_s):
         parts = [pieces[i] for i in chain]
         ball = _whose(parts, book, table, end_s)
@@ -70,10 +72,14 @@ def solve_window(tracker: Tracker, book: BallBook, table: TableSpec, *, start_s:
             )  # fmt: skip
         solved.paths[ball.id] = path
         for part in parts:
-            ball.absorb(part.tracklet)
-            part.tracklet.ball = ball.id
-        stale |= {p.tracklet.key for p in parts[:-1]}
+            if part.is_tail or 2 * len(part.sightings) > len(part.tracklet):
+                ball.absorb(part.tracklet)
+            if part.is_tail:
+                owners[part.tracklet.key] = (part.tracklet, ball.id)
+        stale |= {p.tracklet.key for p in parts[:-1] if p.is_tail}
         ball.xy_mm, ball.seen_s = path.at(path.end_s), path.end_s
+    for tracklet, ball_id in owners.values():
+        tracklet.ball = ball_id
     tracker.drop(stale)
     return solved
 
