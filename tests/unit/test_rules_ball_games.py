@@ -111,6 +111,7 @@ def test_by_the_old_book_a_ball_goes_back_or_is_owed() -> None:
     assert counted(ruling) == {"9": 1, "12": 1} and ruling.score == {"A": 1, "B": 0}
     assert spots(ruling) == {"12": (3516.0, 955.6)} or spots(ruling) == {"12": (3516.0, 819.5)}
     assert following(ruling) == ("A", "in_place")
+    assert spots(match.stroke().last()).keys() == {"9"} and match.last().score == {"A": 0, "B": 0}
 
 
 @pytest.mark.rule("M-5", broken=True)

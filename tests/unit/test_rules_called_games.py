@@ -167,6 +167,8 @@ def test_a_call_belongs_to_the_first_strike_after_it() -> None:
 def test_of_the_last_ball_the_pocket_is_enough() -> None:
     match = Match("russian").lie(cue=(2700, 1000), b7=(3200, 1450)).say("call", pocket="foot_left")
     assert counted(match.stroke("7", pots="7 foot_left").last()) == {"7": 17}
+    match = Match("russian").lie(cue=(2700, 1000), b7=(3200, 1450))
+    assert counted(match.stroke("7", pots="7 foot_left", call="9 foot_left").last()) == {"7": 17}  # whatever he named
     match = Match("russian").lie(cue=(2700, 1000), b7=(3200, 1450)).say("call", pocket="foot_right")
     assert counted(match.stroke("7", pots="7 foot_left").last()) == {} and not match.last().review
 

@@ -9,7 +9,7 @@ from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Event, FrameOverMistake, Handicap, Starts, Strike, Touch
 from vision_referee.domain.rulings import Ruling
 from vision_referee.domain.table import TableSpec
-from vision_referee.record.events_jsonl import read_events
+from vision_referee.record.events_jsonl import read_consistent_events
 from vision_referee.record.phrases import with_text
 from vision_referee.rules.referee import replay
 from vision_referee.rules.settings import RuleSettings, names_of_players
@@ -17,7 +17,7 @@ from vision_referee.rules.settings import RuleSettings, names_of_players
 
 def load_events(events: Path, officials: Path | None = None) -> list[Event]:
     """The events of a file, with an officials file's lines merged by time. Raises InputError."""
-    return sorted(read_events(events, officials), key=lambda event: event.t)
+    return sorted(read_consistent_events(events, officials), key=lambda event: event.t)
 
 
 def players_named(events: Iterable[Event]) -> list[str]:

@@ -70,7 +70,7 @@ def _to_domain(model: Any) -> Event:
     return event
 
 
-def read_event_lines(path: Path | str, *, numbered: bool = True) -> list[EventLine]:
+def read_event_lines(path: Path | str, *, numbered: bool = True, ordered: bool = True) -> list[EventLine]:
     """Every event of the file in its own order; an event without an ``id`` gets its line's number (if ``numbered``).
 
     Raises InputError naming file, line and reason for anything that cannot be used. Whether the events make sense one
@@ -89,7 +89,7 @@ def read_event_lines(path: Path | str, *, numbered: bool = True) -> list[EventLi
             event = event_from_json(values)
         except ValueError as error:
             raise InputError(f"{path}, line {number}: {error}") from None
-        if event.source is Source.VISION:
+        if ordered and event.source is Source.VISION:
             if event.t < last_seen_s:
                 raise InputError(
                     f"{path}, line {number}: its time {event.t:g} s is earlier than the line before ({last_seen_s:g});"
@@ -122,10 +122,19 @@ def _lines_of(path: Path) -> list[str]:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
 
 
-def read_events(path: Path | str, officials: Path | str | None = None) -> list[Event]:
+def read_events(path: Path | str) -> list[Event]:
+    """The events of a file as they stand in it, each usable by itself: what was seen, contradictions and all.
+
+    Raises InputError.
+    """
+    return [line.event for line in read_event_lines(path, ordered=False)]
+
+
+def read_consistent_events(path: Path | str, officials: Path | str | None = None) -> list[Event]:
     """The events of a file, with those of an officials file after them; together they must make sense.
 
-    Official lines without an ``id`` stay without, so that a ``ref`` means a line of the events file. Raises InputError.
+    Official lines without an ``id`` stay without, so that a ``ref`` means a line of the events file. Raises InputError
+    also for a time that goes back, a ball that falls twice, a ball that was never on the table.
     """
     lines = read_event_lines(path)
     if officials is not None:
