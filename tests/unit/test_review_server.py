@@ -246,7 +246,6 @@ def test_a_match_that_another_program_plays_is_not_written_to(folder: Path, stor
     said: list[object] = []
 
     class Live:
-
         def reserve_ids(self, count: int) -> int:
             return 1
 
