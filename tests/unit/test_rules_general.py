@@ -694,3 +694,31 @@ def test_the_angle_is_from_the_line_of_centres_whatever_way_it_points() -> None:
 
     assert played(1000, 1000) == ["close_ball"] and played(1000, 100) == ["close_ball"]
     assert played(1000, -100) == [] and played(-100, 1000) == []
+
+
+def test_the_best_of_three_ends_with_two_won_or_three_played() -> None:
+    match = Match("moscow", games=3)
+    _won_game(_won_game(match))
+    assert not match.last().match_over
+    match.say("starts", player="A")
+    assert _won_game(match).last().match_over and match.last().match == {"A": 2, "B": 1}
+    assert not match.last().review  # the official said who starts
+
+
+def test_the_last_ball_alone_ends_the_game_and_two_do_not() -> None:
+    match = Match("moscow").lie(cue=(2700, 1000), b7=(3200, 1450), b9=(1200, 600)).stroke("7", pots="7 foot_left")
+    assert not match.last().game_over
+    assert match.stroke("9", pots="9 foot_left").last().game_over and match.last().winner == "A"
+
+
+def test_strikes_that_are_not_at_once_or_not_from_both_halves_are_no_lag() -> None:
+    def kinds(dt: float, y: float, x: float = 500) -> list[str]:
+        match = Match("moscow")
+        match.at(1, "strike", ball="cue", x=500, y=500, vx=3300, vy=0)
+        match.at(1 + dt, "strike", ball="u1", x=x, y=y, vx=3300, vy=0)
+        match.at(20, "rest", balls=[{"ball": "cue", "x": 100, "y": 500}, {"ball": "u1", "x": 300, "y": y}])
+        return [ruling.kind.value for ruling in match.rulings()]
+
+    assert kinds(1, 1275) == ["lag"]
+    assert kinds(5, 1275) == ["stroke", "stroke"] and kinds(1, 600) == ["stroke", "stroke"]
+    assert kinds(1, 1275, x=1200) == ["stroke", "stroke"]
