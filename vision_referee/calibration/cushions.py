@@ -34,11 +34,11 @@ RISES = (0.0, 0.0025, 0.005, 0.0075)
 USUAL_RISE, RISE_SPREAD = 0.003, 0.0025
 MARGIN = 0.035
 """Share of the length left out at each corner, and half of it at the middle pockets: mouths are no noses."""
-_PEAKS = 5
+_PEAKS = 4
 _HIDDEN_STEPS = (0.2, 0.4, 0.6, 0.8, 1.0)
 """Where a near side's hidden nose may run inward of its rail's edge, in units of 0.02 L as they look there."""
-_HIDDEN_STRENGTH = 0.3
-_READINGS_TRIED = 500
+_HIDDEN_STRENGTH = 0.2
+_READINGS_TRIED = 700
 _READINGS_SCORED = 160
 _NOTCH_SPREAD = 0.012
 
@@ -195,13 +195,17 @@ def _read_side(lab: F32, corners: F64, side: int, camera: Camera, table: TableSp
     lines = int(np.clip((outward + inward) / (0.8 * pixel), 31, 81))
     ratio = float(np.clip(last / first, 0.25, 4.0))
     votes = strip.vote(used, ratio, (0.6 * first + 4.0 * pixel) * max(ratio, 1.0), lines)
-    peaks = votes.peaks(_PEAKS)
+    peaks = votes.peaks(votes.nose, _PEAKS, 0.05)
+    # Where the cushion's top looks unlike the bed, cloth cannot tell noses: the strongest edges are let in as well.
+    for line in votes.peaks(votes.strength, 3, 0.12):
+        if all(abs(line[0] - a) + abs(line[1] - b) > 3 * pixel for a, b, _ in peaks):
+            peaks.append((line[0], line[1], float(votes.look_up(np.array(line[:1]), np.array(line[1:2]), True)[0])))
     eye = camera.position_mm
     beyond = {0: -eye[0], 1: eye[1] - table.width_mm, 2: eye[0] - length, 3: -eye[1]}[side]
     if beyond > 0.5 * float(eye[2]) and peaks:
         # A near rail that stands higher than the cushion hides the nose, or nose and bed look alike there.
-        edge = max(peaks, key=lambda peak: peak[2])
-        peaks = peaks + [(edge[0] + k * first, edge[1] + k * last, _HIDDEN_STRENGTH) for k in _HIDDEN_STEPS]
+        for edge in votes.peaks(votes.rail, 1, 0.1):
+            peaks += [(edge[0] + k * first, edge[1] + k * last, _HIDDEN_STRENGTH) for k in _HIDDEN_STEPS]
     place, contrast = _notch(strip, min(first, last), spots)
     return _Side(strip=strip, map=votes, peaks=peaks, notch_px=place, notch_contrast=contrast)
 
@@ -254,7 +258,7 @@ def _poses(sides: list[_Side], start: Pose, table: TableSpec, size: tuple[int, i
     meeting, strength = meeting[fine], strength[fine]
     if not len(meeting):
         return None
-    limit = _READINGS_TRIED * (8 if any(len(side.peaks) > 3 * _PEAKS for side in sides) else 1)
+    limit = _READINGS_TRIED * (8 if any(len(side.peaks) > 4 * _PEAKS for side in sides) else 1)
     seen = meeting[np.argsort(-strength)[:limit]]
     every = np.repeat(table_corners(table, 0.0, table.nose_height_mm)[None], len(seen), axis=0)
     rotation, tvec, focal, cost = solve_batch(every, seen, start, size, 1.5 * pixel, rounds=8)

@@ -89,10 +89,14 @@ class Strip:
         count = total[..., 5]
         mean = total[..., :5] / np.maximum(count, 1.0)[..., None]
         strength = np.minimum(np.linalg.norm(mean[..., :3], axis=2), 1.0) * np.sqrt(count / max(len(rows), 1))
+        falls = mean[..., 0] < 0
+        outside, within = mean[..., 3], mean[..., 4]
+        # Inward of a nose lies its own shade: light falls; the other way (coloured or low lamps) counts less.
+        nose = strength * np.where(falls, 1.0, 0.75) * np.clip(1.6 * outside - 0.1, 0.1, 1.0)
+        rail = strength * np.clip(1.5 - 1.4 * outside, 0.15, 1.0) * np.clip(2.0 * within - 0.2, 0.15, 1.0)
         return LineMap(
             first_px=first, tilt_px=tilts, ratio=ratio, strength=strength.astype(np.float32),
-            falls=mean[..., 0] < 0, cloth_outside=mean[..., 3],
-            cloth_inside=mean[..., 4],
+            nose=nose.astype(np.float32), rail=rail.astype(np.float32),
         )  # fmt: skip
 
 
@@ -100,41 +104,31 @@ class Strip:
 class LineMap:
     """Edges along lines of a strip. A line has offset ``first`` at the strip's start and ratio * first + tilt at its end.
 
-    ``first_px`` (k,) and ``tilt_px`` (m,) span the map; ``strength`` (k, m) 0..1; ``falls`` (k, m) whether it darkens
-    inward; ``cloth_outside`` and ``cloth_inside`` (k, m) 0..1 how much of what lies just beside the line is cloth.
+    ``first_px`` (k,) and ``tilt_px`` (m,) span the map; ``strength`` (k, m) 0..1 of an edge of any kind, ``nose`` and
+    ``rail`` (k, m) how well it does as one: outside a nose lies cloth, outside a rail's edge something else and cloth
+    inside.
     """
 
     first_px: F64
     tilt_px: F64
     ratio: float
     strength: F32
-    falls: npt.NDArray[np.bool_]
-    cloth_outside: F32
-    cloth_inside: F32
+    nose: F32
+    rail: F32
 
     def look_up(self, first_px: F64, last_px: F64, nose: bool) -> F64:
-        """Strengths (n,) as a nose or as a rail's edge, at lines of any offsets (n,), (n,); 0 outside the map.
-
-        Inward of a nose lies its own shade: light falls; the other way counts less. Outside a nose lies cloth, outside
-        a rail's edge something else.
-        """
+        """Strengths (n,) as a nose or as a rail's edge, at lines of any offsets (n,), (n,); 0 outside the map."""
         tilt = last_px - self.ratio * first_px
         i = (first_px - self.first_px[0]) / (self.first_px[1] - self.first_px[0])
         j = (tilt - self.tilt_px[0]) / (self.tilt_px[1] - self.tilt_px[0])
         inside = (i >= 0) & (j >= 0) & (i <= len(self.first_px) - 1) & (j <= len(self.tilt_px) - 1)
         ii = np.where(inside, i + 0.5, 0).astype(np.intp)
         jj = np.where(inside, j + 0.5, 0).astype(np.intp)
-        strength = np.where(inside, self.strength[ii, jj], 0.0)
-        cloth = self.cloth_outside[ii, jj]
-        if nose:
-            return np.asarray(strength * np.where(self.falls[ii, jj], 1.0, 0.75) * np.clip(1.6 * cloth - 0.1, 0.1, 1.0))
-        within = np.clip(2.0 * self.cloth_inside[ii, jj] - 0.2, 0.15, 1.0)
-        return np.asarray(strength * np.clip(1.5 - 1.4 * cloth, 0.15, 1.0) * within)
+        return np.where(inside, (self.nose if nose else self.rail)[ii, jj], 0.0)
 
-    def peaks(self, count: int, least: float = 0.12) -> list[tuple[float, float, float]]:
-        """The strongest distinct lines: (first_px, last_px, strength)."""
-        allowed = np.where(np.abs(self.tilt_px)[None, :] <= 0.55 * self.tilt_px[-1], self.strength, 0.0)
-        allowed = allowed.astype(np.float32)
+    def peaks(self, strength: F32, count: int, least: float) -> list[tuple[float, float, float]]:
+        """The strongest distinct lines of one of the maps: (first_px, last_px, strength)."""
+        allowed = np.where(np.abs(self.tilt_px)[None, :] <= 0.55 * self.tilt_px[-1], strength, 0.0).astype(np.float32)
         widened = cv2.dilate(allowed, np.ones((3, 3), np.uint8))
         tops = np.argwhere((allowed >= widened) & (allowed > least))
         ranked = sorted(((float(allowed[i, j]), int(i), int(j)) for i, j in tops), reverse=True)
