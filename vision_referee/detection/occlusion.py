@@ -74,7 +74,7 @@ class OccluderMap:
                 cv2.circle(mask, at, round(1.1 * self._ball_mm / step), 1, -1)
         return np.asarray(mask > 0)
 
-    def _learn(self, difference: F32, covered: F32, balls: npt.NDArray[np.bool_]) -> None:
+    def _learn(self, difference: F32, covered: F64, balls: npt.NDArray[np.bool_]) -> None:
         """A running median: each sample of the cloth's picture follows by small, equal steps."""
         assert self._cloth is not None
         step = np.where(covered < 0.5, 5.0, 1.0)[..., None] * _LEARN_PER_FRAME

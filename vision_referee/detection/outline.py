@@ -37,4 +37,5 @@ def sphere_outline(camera: Camera, centres_mm: npt.ArrayLike, radius_mm: float, 
 def circles(radius_px: F64, count: int = 36) -> F64:
     """Outlines (n, count, 2) round (0, 0) of balls of which no camera is known."""
     angles = np.linspace(0, 2 * np.pi, count, endpoint=False)
-    return np.asarray(radius_px, np.float64)[:, None, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)[None]
+    ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return np.asarray(np.asarray(radius_px, np.float64)[:, None, None] * ring[None], np.float64)

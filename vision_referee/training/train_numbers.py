@@ -118,7 +118,7 @@ def augmented(rng: np.random.Generator, crop: U8) -> U8:
     """A crop turned, shifted, blurred and recoloured a little. Never mirrored: digits are not symmetrical."""
     middle = (CROP_PX - 1) / 2
     turn = cv2.getRotationMatrix2D((middle, middle), float(rng.uniform(0, 360)), float(np.exp(rng.normal(0, 0.03))))
-    turn[:, 2] += rng.normal(0, 0.5, 2)
+    turn[:, 2] = turn[:, 2] + rng.normal(0, 0.5, 2)
     out = cv2.warpAffine(crop, turn, (CROP_PX, CROP_PX), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
     if rng.random() < 0.25:
         out = cv2.GaussianBlur(out, (0, 0), float(rng.uniform(0.3, 1.0)))
