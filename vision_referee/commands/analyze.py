@@ -41,6 +41,7 @@ def register(app: typer.Typer) -> None:
         chosen = rules_in_force(rules, set_ or [], settings)
         names = names_of_players(rules, players.split(",") if players.strip() else [], chosen)
 
+        from vision_referee.commands.match_summary import print_summary
         from vision_referee.commands.progress_line import progress_line
         from vision_referee.pipeline.recorded import AnalysisRequest, analyze
         from vision_referee.review.products import make_products
@@ -58,27 +59,4 @@ def register(app: typer.Typer) -> None:
         except BaseException:
             writer.discard()
             raise
-        _summary(folder)
-
-
-def _summary(folder: Path) -> None:
-    from vision_referee.record.match_folder import REPORT, MatchFolder
-
-    match = MatchFolder(folder)
-    for warning in match.info.warnings:
-        typer.echo(f"warning: {warning}", err=True)
-    events = match.events()
-    rulings = match.rulings()
-    residual = (match.info.calibration or {}).get("residual_mm")
-    strokes = sum(event.type == "strike" for event in events)
-    pots = sum(event.type == "pocketed" for event in events)
-    typer.echo(
-        f"{folder}: {strokes} strikes, {pots} balls pocketed, {len(events)} events, {len(rulings)} rulings"
-        + (f", {sum(r.review for r in rulings)} for review" if rulings else "")
-        + (f"; calibration residual {residual:.1f} mm" if isinstance(residual, float | int) else "")
-    )
-    if match.info.score:
-        typer.echo("score " + " : ".join(f"{name} {points}" for name, points in match.info.score.items()))
-    typer.echo(f"report: {folder / REPORT}")
-
-
+        print_summary(folder)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from vision_referee.calibration.calibration import Calibration
 from vision_referee.calibration.drift import DriftWatch
@@ -42,26 +43,30 @@ class TableWish:
     calibration: Calibration | None = None
 
 
-def find_table(frames: Sequence[Frame], wish: TableWish) -> Calibration:
+def find_table(
+    frames: Sequence[Frame], wish: TableWish, corners_px: npt.NDArray[np.float64] | None = None
+) -> Calibration:
     """The calibration for a video, from frames spread over it.
 
-    A given calibration is taken as it is. Without a given table it is recognised by the balls' size against it; the head
-    end is taken from the rack where one is seen and nobody said otherwise.
+    A given calibration is taken as it is, unless a person marks ``corners_px`` (4, 2). Without a given table it is
+    recognised by the balls' size against it; the head end is taken from the rack where one is seen and nobody said
+    otherwise.
 
     Raises:
         CalibrationError: no table can be found in the frames.
     """
-    if wish.calibration is not None:
+    if wish.calibration is not None and corners_px is None:
         given = wish.calibration
         if frames:
             height, width = frames[0].bgr().shape[:2]
             if (width, height) != tuple(given.camera.size_px):
                 raise CalibrationError(
-                    f"the calibration is for pictures of {given.camera.size_px[0]} x {given.camera.size_px[1]}, the video "
-                    f"has {width} x {height}; calibrate with this video"
+                    f"the calibration is for pictures of {given.camera.size_px[0]} x {given.camera.size_px[1]}, the "
+                    f"video has {width} x {height}; calibrate with this video"
                 )
         return given.with_head(wish.head) if wish.head else given
-    calibration = calibrate_frames([frame.bgr() for frame in frames], table=wish.table, head=wish.head)
+    pictures = [frame.bgr() for frame in frames]
+    calibration = calibrate_frames(pictures, table=wish.table, head=wish.head, corners_px=corners_px)
     if wish.table is not None and calibration.head_known:
         return calibration
     looks = [BallDetector(calibration).detect(frame) for frame in frames]
@@ -70,7 +75,7 @@ def find_table(frames: Sequence[Frame], wish: TableWish) -> Calibration:
             calibration, np.vstack([d.xy_px for d in looks]), np.concatenate([d.r_px for d in looks])
         )
         if table.name != calibration.table.name:
-            calibration = calibrate_frames([frame.bgr() for frame in frames], table=table, head=wish.head)
+            calibration = calibrate_frames(pictures, table=table, head=wish.head, corners_px=corners_px)
             looks = [BallDetector(calibration).detect(frame) for frame in frames]
         calibration = replace(calibration, table_reason=reason)
     if not calibration.head_known:

@@ -28,10 +28,6 @@ class LineReferee:
                 changed[ruling.id] = ruling
         return [self._worded(ruling) for ruling in changed.values()]
 
-    def add(self, event: Event) -> None:
-        """Take one event without asking for rulings yet. Raises InputError where an override makes no sense."""
-        self._referee.add(event)
-
     @property
     def rulings(self) -> list[Ruling]:
         """Every ruling as it stands now."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -98,6 +99,18 @@ class MatchFolderWriter:
         write_rulings(self.folder, rulings)
         self._events = (self.folder / EVENTS).open("a", encoding="utf-8", newline="\n")
         self._rulings = (self.folder / RULINGS).open("a", encoding="utf-8", newline="\n")
+
+    def start_again(self, events: Iterable[Event]) -> None:
+        """A live match whose table was set up anew before the first stroke: forget tracks, rulings, all other events."""
+        self._tracks.forget()
+        self.rewrite(events, ())
+
+    def abandon(self) -> None:
+        """A live match that never began: remove what was written, and the folder if nothing else is in it."""
+        self._close_texts()
+        _clear_match(self.folder)
+        with suppress(OSError):
+            self.folder.rmdir()
 
     def add_ruling(self, ruling: Ruling) -> None:
         """Append a ruling, new or issued anew; it and every event before it are on the disk when this returns."""

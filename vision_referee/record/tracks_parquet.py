@@ -63,6 +63,12 @@ class TracksWriter:
         self._next += 1
         self._rows = []
 
+    def forget(self) -> None:
+        """Drop every row given so far."""
+        self._rows = []
+        for part in self._parts.glob("*.parquet"):
+            part.unlink()
+
     def close(self) -> None:
         """Join the parts into ``tracks.parquet`` (an empty one when there was no row) and drop them."""
         self.flush()

@@ -120,7 +120,7 @@ class CameraFeed:
         with self._news:
             recent = [t for t in self._recent if now - t < _RATE_OVER_S]
             return FeedState(
-                ok=self._lost_since_s is None and not self._ended,
+                ok=self._lost_since_s is None,
                 lost_since_s=self._lost_since_s,
                 reason=self._reason,
                 captured=self._captured,
