@@ -64,10 +64,11 @@ def analyze(request: AnalysisRequest, listener: Listener | None = None) -> Match
     videos = [open_video(path) for path in request.sources]
     wish = wish_of(request)
     officials = OfficialLines.read(request.officials)
-    first = _calibrated(videos[0], wish)
-    meter = ProgressMeter(listener, _total_s(videos))
+    # First of all the place to write to: an hour of looking is not lost to a folder that cannot be written.
     writer = MatchFolderWriter(request.out)
     try:
+        first = _calibrated(videos[0], wish)
+        meter = ProgressMeter(listener, _total_s(videos))
         match = _Match(request, writer, officials, first)
         for video in videos:
             eye = first if video is videos[0] else _calibrated(video, replace(wish, table=first.calibration.table))
