@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections.abc import Iterator
@@ -167,7 +168,17 @@ class CropSource:
             self._shares = [1 - real_share, real_share * 0.35, real_share * 0.65]
         self._known = len(self._groups[0])
         self._queue: queue.Queue[tuple[U8, list[F64]]] = queue.Queue(maxsize=6)
-        threading.Thread(target=self._fill, daemon=True).start()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._fill, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends the thread; the source gives nothing more."""
+        self._stop.set()
+        while self._thread.is_alive():
+            with contextlib.suppress(queue.Empty):
+                self._queue.get(timeout=0.1)
+        self._thread.join()
 
     def __iter__(self) -> Iterator[tuple[U8, list[F64]]]:
         while True:
@@ -175,7 +186,7 @@ class CropSource:
 
     def _fill(self) -> None:
         made = 0
-        while True:
+        while not self._stop.is_set():
             if made % 400 == 399:  # the renderer may still be at work
                 fresh = sorted(self._rendered_folder.glob("*.txt"))
                 if len(fresh) > self._known * 1.05:

@@ -79,6 +79,7 @@ def train_detector(rendered: Path, real: Path | None, out: Path, settings: Train
         if now - saved > settings.checkpoint_s:
             _save(out, network, average, optimiser, seen, spent + now - started)
             saved = now
+    source.close()
     return _save(out, network, average, optimiser, seen, spent + time.monotonic() - started)
 
 
