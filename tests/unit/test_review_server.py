@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import threading
 from collections.abc import Iterator
@@ -34,9 +35,15 @@ def folder(tmp_path: Path) -> Path:
     return copy.folder
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store(f"sqlite:///{tmp_path / 'deep' / 'review.sqlite'}")
+POSTGRES = os.environ.get("VISION_REFEREE_TEST_POSTGRES", "")
+"""An empty PostgreSQL database's URL, such as postgresql+psycopg://referee@/review?host=/tmp&port=5544."""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Store]:
+    if request.param == "postgresql" and not POSTGRES:
+        pytest.skip("needs VISION_REFEREE_TEST_POSTGRES, an empty database's URL")
+    opened = Store(POSTGRES if request.param == "postgresql" else f"sqlite:///{tmp_path / 'deep' / 'review.sqlite'}")
     yield opened
     opened.close()
 
