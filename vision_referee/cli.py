@@ -6,6 +6,7 @@ import importlib
 import os
 import pkgutil
 import sys
+from typing import Any, NoReturn, cast
 
 import typer
 
@@ -13,6 +14,8 @@ import vision_referee
 from vision_referee import commands
 from vision_referee.domain.errors import InputError
 
+# Typer keeps click either beside it or inside it; the parent of its own BadParameter is the usage error of both.
+UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 EXIT_DONE, EXIT_INPUT, EXIT_WRONG_CALL, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
@@ -45,7 +48,12 @@ def build_app() -> typer.Typer:
 def main() -> None:
     """Run the command line; never a traceback (set VISION_REFEREE_DEBUG=1 to see one)."""
     try:
-        build_app()(standalone_mode=True)
+        code = build_app()(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else EXIT_DONE)
+    except UsageError as error:
+        _wrong_call(error)
+    except typer.Abort:
+        sys.exit(EXIT_INTERRUPTED)
     except InputError as error:
         _fail(str(error))
     except KeyboardInterrupt:
@@ -60,7 +68,17 @@ def main() -> None:
         _fail(f"{type(error).__name__}: {error} (set VISION_REFEREE_DEBUG=1 and run again to see where)")
 
 
-def _fail(message: str) -> None:
+def _wrong_call(error: Any) -> NoReturn:
+    message = error.format_message()
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(message)
+    else:
+        asked = error.ctx.command_path if error.ctx else "vision-referee"
+        print(f"vision-referee: {' '.join(message.split())} (see {asked} --help)", file=sys.stderr)
+    sys.exit(EXIT_WRONG_CALL)
+
+
+def _fail(message: str) -> NoReturn:
     print("vision-referee: " + " ".join(message.split()), file=sys.stderr)
     sys.exit(EXIT_INPUT)
 
