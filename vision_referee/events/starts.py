@@ -16,6 +16,7 @@ from vision_referee.domain.balls import CUE
 from vision_referee.domain.events import Contact, Strike, Touch
 from vision_referee.events.scene import Scene, Touching
 from vision_referee.tracking.breaks import Break
+from vision_referee.tracking.mouths import nearest_nose
 from vision_referee.tracking.paths import BallPath
 
 F64 = npt.NDArray[np.float64]
@@ -73,7 +74,6 @@ def explain_starts(scene: Scene) -> None:
     starts = find_starts(scene)
     pushed = _pushed(scene, starts)
     unexplained = [s for s in starts if (s.ball, s.index) not in pushed]
-    _drop_frozen_partings(scene, starts)
     for start in unexplained:
         chain = _through_neighbour(scene, start)
         if chain:
@@ -86,6 +86,7 @@ def explain_starts(scene: Scene) -> None:
         if _left_with_a_neighbour(scene, start, starts):
             continue
         _strike_or_touch(scene, start, starts)
+    _drop_frozen_partings(scene, starts)
     for touching in _once(scene.touchings):
         first, second = _order(scene, touching)
         scene.events.append(
@@ -148,25 +149,38 @@ def _rather_struck(scene: Scene, s: Start, other: int, starts: list[Start]) -> b
 
 
 def _drop_frozen_partings(scene: Scene, starts: list[Start]) -> None:
-    """Balls that lay together and leave together did not meet, unless one of them was struck."""
-    begin = {}
-    for s in starts:
-        begin.setdefault(s.ball, s)
-    first = starts[0] if starts else None
-    kept: list[Touching] = []
-    for t in scene.touchings:
-        a, b = begin.get(t.a), begin.get(t.b)
-        together = (
-            t.a_started
-            and t.b_started
-            and a is not None
-            and b is not None
-            and float(np.hypot(*(a.xy_mm - b.xy_mm))) < 1.05 * scene.diameter_mm
-        )
-        struck = first is not None and first.ball in (t.a, t.b)
-        if not together or struck:
-            kept.append(t)
-    scene.touchings = kept
+    """Balls that lay together do not meet when they part or are pushed on, unless one of them was struck.
+
+    They meet anew only after they have been clearly apart.
+    """
+    first = starts[0].ball if starts else None
+    scene.touchings = [
+        t for t in scene.touchings if first in (t.a, t.b) or not _still_together(scene, t.a, t.b, t.t_s)
+    ]
+
+
+def _still_together(scene: Scene, a: int, b: int, t_s: float) -> bool:
+    """Whether two balls lay (nearly) frozen before they moved and have not been apart since."""
+    pa, pb = scene.paths[a], scene.paths[b]
+    lay_s = min(_first_motion_s(pa), _first_motion_s(pb)) - 0.02
+    if lay_s > t_s:
+        return False
+    diameter = scene.diameter_mm
+    crowd = sum(float(np.hypot(*(p.at(lay_s) - pa.at(lay_s)))) < 1.15 * diameter for p in scene.paths.values()) - 1
+    limit = (1.09 if crowd >= 2 else 1.03) * diameter
+    if float(np.hypot(*(pa.at(lay_s) - pb.at(lay_s)))) > limit:
+        return False
+    times = np.arange(lay_s, t_s - 0.02, 0.01)
+    if not len(times):
+        return True
+    return float(np.hypot(*(pa.sample(times) - pb.sample(times)).T).max()) < 1.25 * diameter
+
+
+def _first_motion_s(path: BallPath) -> float:
+    for i, leg in enumerate(path.legs):
+        if not leg.resting:
+            return path.breaks[i - 1].t_s if i > 0 else leg.t0_s
+    return path.end_s
 
 
 def _left_with_a_neighbour(scene: Scene, start: Start, starts: list[Start]) -> bool:
@@ -224,21 +238,25 @@ def _through_neighbour(scene: Scene, start: Start) -> list[Touching]:
 def _unseen_contact(scene: Scene, start: Start) -> Touching | None:
     """A ball on its way that was lost from sight, or whose break is too soft to see, and comes by just then."""
     best: tuple[float, int, F64, F64] | None = None
+    reach_s = 0.06 + 0.7 * min(start.hidden_s, 0.15)
+    # Beside a cushion the ball may have come back before it was seen: its direction then says nothing.
+    at_cushion = nearest_nose(scene.table, start.xy_mm)[1] < 1.6 * scene.diameter_mm
     for ball, path in scene.paths.items():
         if ball == start.ball or not path.moved:
             continue
-        for t in np.linspace(start.t_s - 0.06, start.t_s + 0.06, 7):
-            if t > scene.gone_s(ball) or t < path.start_s - 0.15 or t > path.end_s + 0.3 or not path.moving_at(float(t) - 0.02):
+        for t in np.linspace(start.t_s - reach_s, start.t_s + 0.06, 9):
+            in_sight = path.start_s - 0.15 <= t <= min(path.end_s + 0.3, scene.gone_s(ball))
+            if not in_sight or not path.moving_at(float(t) - 0.02):
                 continue
             at = path.at(float(t))
             between = start.xy_mm - at
             distance = float(np.hypot(*between))
-            if distance > 1.5 * scene.diameter_mm or distance < 1.0:
+            if distance > (2.2 if at_cushion else 1.5) * scene.diameter_mm or distance < 1.0:
                 continue
             cosine = float(start.velocity_mm_s @ between) / max(float(np.hypot(*start.velocity_mm_s)) * distance, 1e-6)
-            if cosine < 0.5:
+            if cosine < 0.5 and not at_cushion:
                 continue
-            badness = abs(distance / scene.diameter_mm - 1.0) + (1 - cosine)
+            badness = abs(distance / scene.diameter_mm - 1.0) + (0.3 if at_cushion else 1 - cosine)
             if best is None or badness < best[0]:
                 best = (badness, ball, at, between / distance)
     if best is None:

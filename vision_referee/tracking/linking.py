@@ -31,6 +31,8 @@ class LinkCosts:
     speed_won: float = 5.0
     """A moving ball that goes on faster, and no other ball near."""
     two_impacts: float = 13.0
+    vanished: float = 19.0
+    """A ball that is gone and a ball that is new at about the same time, and nothing between them understood."""
     longest_gap_s: float = 3.0
     end_at_pocket: float = 4.0
     end_off_table: float = 10.0
@@ -147,6 +149,9 @@ def link_cost(a: Piece, b: Piece, pieces: list[Piece], table: TableSpec, c: Link
         at_cushion = min(nearest_nose(table, end.xy_mm)[1], nearest_nose(table, start.xy_mm)[1]) < 2.5 * diameter
         price = c.two_impacts - (4.0 if at_cushion and gap < 0.2 else 0.0)
         best = min(best, price + 6.0 * gap + 0.7 * away / diameter)
+    if 100.0 < start.speed_mm_s and gap < 0.7 and len(b.sightings) >= 8 and away <= 10_000.0 * max(gap, 0.02):
+        # Whatever happened in between: balls do not vanish and appear.
+        best = min(best, (c.vanished if end.resting else c.vanished + 8.0) + 8.0 * gap)
     if end.resting and start.resting:
         # It was hidden and lies a little elsewhere: touched, or moved by hand, out of sight.
         best = min(best, 10.0 + 6.0 * away / diameter)

@@ -86,14 +86,15 @@ class Tracker:
 
     def push(self, detections: Detections, *, repeated: bool = False) -> None:
         """One frame on. A frame that is ``repeated`` need not be detected: its picture is the last one's."""
-        if repeated and not len(detections) and self._last is not None:
-            detections = replace(self._last, frame=detections.frame, t_s=detections.t_s)
+        last = self._last
+        if last is not None and not repeated:
+            repeated = len(detections) > 0 and np.array_equal(detections.xy_px, last.xy_px)
+        if repeated and last is not None and not len(detections):
+            detections = replace(last, frame=detections.frame, t_s=detections.t_s)
         self._last = detections
         kept = self._usable(detections)
         xy = detections.xy_mm[kept]
-        # In a still scene every frame repeats the one before and is looked at all the same.
-        tells = self._repeats < 4 and (any(t.mode is Mode.ROLLING for t in self.tracks) or bool(self._pool))
-        if tells and (repeated or self._repeated(detections.t_s, xy)):
+        if self._tells_nothing(detections.t_s, xy, repeated):
             self._repeats += 1
             self.frames.append(WindowFrame(detections.t_s, detections.frame, False, detections.occluder))
             return
@@ -149,6 +150,14 @@ class Tracker:
         good = np.flatnonzero(inside & (d.confidence >= self.settings.min_confidence) & np.isfinite(x) & np.isfinite(y))
         nearest = self.settings.duplicate_diameters * self.table.ball_diameter_mm
         return np.asarray(good[without_duplicates(d.xy_mm[good], d.confidence[good], nearest)], np.int64)
+
+    def _tells_nothing(self, t_s: float, xy_mm: F64, repeated: bool) -> bool:
+        """Whether a frame only repeats the one before. A scene that stays the same is looked at now and then all the
+        same: it says that everything is still there."""
+        if any(t.mode is Mode.ROLLING for t in self.tracks) or self._pool:
+            return self._repeats < 4 and (repeated or self._repeated(t_s, xy_mm))
+        looked_s = next((f.t_s for f in reversed(self.frames) if f.looked), -1e9)
+        return repeated and t_s - looked_s < 0.2
 
     def _repeated(self, t_s: float, xy_mm: F64) -> bool:
         rolling = [t for t in self.tracks if t.mode is Mode.ROLLING and t.missed == 0 and len(t.tracklet) >= 3]
