@@ -108,6 +108,13 @@ def _open(page: Page, served: Served, ruling: int | None = None) -> None:
     page.goto(served.match_url + (f"/r/{ruling}" if ruling else ""))
 
 
+def _press(page: Page, served: Served, key: str) -> None:
+    """Press a key on a ruling's page, once that page is there."""
+    expect(page).to_have_url(re.compile(rf"{re.escape(served.match_url)}/r/"))
+    page.wait_for_load_state("domcontentloaded")
+    page.keyboard.press(key)
+
+
 def _until(page: Page, expression: str, timeout_s: float = 30.0) -> None:
     """Wait in the test, not in the page: its policy forbids scripts made from text."""
     end = time.monotonic() + timeout_s
@@ -179,16 +186,16 @@ def test_the_diagram_moves_with_the_clip(page: Page, served: Served) -> None:
 
 def test_overruling_a_foul_changes_the_score_and_can_be_undone(page: Page, served: Served) -> None:
     _open(page, served, 2)
-    page.keyboard.press("x")
+    _press(page, served, "x")
     expect(page.locator("[role=status].notice")).to_contain_text("judged anew")
     expect(page.locator("#ruling .tag.foul")).to_have_count(0)
     # Without the penalty of stroke 2 Anna has 7 + 5 for the miss of stroke 4.
     assert _rulings(served)[4]["score"] == {"Anna": 12, "Boris": -5}
-    page.keyboard.press("m")
+    _press(page, served, "m")
     expect(page.locator("#score")).to_contain_text("12")
     expect(page.locator("#log")).to_contain_text("no foul")
     page.get_by_role("link", name="Stroke 2 · Anna", exact=True).click()
-    page.keyboard.press("z")
+    _press(page, served, "z")
     expect(page.locator("[role=status].notice")).to_contain_text("Undone")
     expect(page.locator("#ruling .tag.foul")).to_have_text("cue ball pocketed")
     assert _rulings(served)[4]["score"] == {"Anna": 7, "Boris": 0}
@@ -198,7 +205,7 @@ def test_overruling_a_foul_changes_the_score_and_can_be_undone(page: Page, serve
 
 def test_another_foul_chosen_by_keyboard_alone(page: Page, served: Served) -> None:
     _open(page, served, 1)
-    page.keyboard.press("f")
+    _press(page, served, "f")
     expect(page.locator("select[name=code]")).to_be_focused()
     page.keyboard.type("double")
     page.keyboard.press("Tab")
@@ -206,7 +213,8 @@ def test_another_foul_chosen_by_keyboard_alone(page: Page, served: Served) -> No
     page.keyboard.press("Enter")
     expect(page.locator("#ruling .tag.foul")).to_have_text("double hit")
     ruling = _rulings(served)[1]
-    assert ruling["counted"] == [] and ruling["penalty"] == {"points": 5, "to": "Boris"}
+    assert ruling["counted"] == []
+    assert (ruling["penalty"]["points"], ruling["penalty"]["to"]) == (5, "Boris")
     assert ruling["overridden"]
 
 
@@ -223,7 +231,7 @@ def test_another_ball_fell(page: Page, served: Served) -> None:
 
 def test_a_call_is_added(page: Page, served: Served) -> None:
     _open(page, served, 4)
-    page.keyboard.press("a")
+    _press(page, served, "a")
     form = page.locator("form", has=page.locator('input[value="call"]'))
     form.get_by_label("Ball").select_option("11")
     form.get_by_label("Pocket").select_option("middle_right")
@@ -237,7 +245,7 @@ def test_a_call_is_added(page: Page, served: Served) -> None:
 
 def test_what_only_an_official_sees_is_entered(page: Page, served: Served) -> None:
     _open(page, served, 4)
-    page.keyboard.press("o")
+    _press(page, served, "o")
     page.locator("#official-kind").select_option("illegal_tip")
     form = page.locator('form.official[data-kind="illegal_tip"]')
     expect(page.locator("form.official:visible")).to_have_count(1)
@@ -260,7 +268,7 @@ def test_two_browsers_see_each_others_changes(browser: Browser, page: Page, serv
     other.goto(served.match_url)
     expect(other.locator("#score")).to_contain_text("7")
     _open(page, served, 2)
-    page.keyboard.press("x")
+    _press(page, served, "x")
     expect(other.locator("#score")).to_contain_text("12")
     expect(other.locator("#log")).to_contain_text("без нарушения")
     expect(other.locator("#news")).to_contain_text("изменился")
@@ -280,7 +288,7 @@ def test_language_colours_and_name_are_kept(page: Page, served: Served) -> None:
     expect(page.locator("html")).to_have_attribute("lang", "ru")
     expect(page.locator("#ruling .tag.foul")).to_have_text("падение битка")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 23, 21)"
-    page.keyboard.press("c")
+    _press(page, served, "c")
     expect(page.locator("#log")).to_contain_text("Судья Ким")
     page.goto(served.url)
     expect(page.get_by_role("heading", level=1)).to_have_text("Матчи")
