@@ -98,7 +98,10 @@ class Tracker:
             self._repeats += 1
             self.frames.append(WindowFrame(detections.t_s, detections.frame, False, detections.occluder))
             return
-        self._repeats = 0
+        if not repeated:
+            # A picture that stays the same for longer is stillness, not a camera's doubling: from then on every frame
+            # counts, or a ball that has stopped would not be called still.
+            self._repeats = 0
         last_s = next((f.t_s for f in reversed(self.frames) if f.looked), None)
         self.frames.append(WindowFrame(detections.t_s, detections.frame, True, detections.occluder))
         self._slot += 1
