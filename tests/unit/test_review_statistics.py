@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vision_referee.domain.events import BallAt, Identified
-from vision_referee.domain.rulings import CountedBall
+from vision_referee.domain.rulings import CountedBall, RulingKind
 from vision_referee.domain.table import PocketName
 from vision_referee.record.match_folder import MatchFolder
 from vision_referee.review.charts import heat_map_svg
@@ -51,6 +51,20 @@ def test_a_repeated_stroke_neither_counts_nor_ends_a_series() -> None:
     rulings = [one, replace(one, id=2, counted=(), replay=True), replace(one, id=3)]
     (anna, _) = match_statistics(handmade.PLAYERS, rulings, []).players
     assert (anna.strokes, anna.longest_series) == (2, 2)
+
+
+def test_a_series_ends_with_its_game() -> None:
+    one = handmade.rulings()[0]
+    rulings = [one, replace(one, id=2, game_over=True), replace(one, id=3)]
+    (anna, _) = match_statistics(handmade.PLAYERS, rulings, []).players
+    assert anna.longest_series == 2
+
+
+def test_a_ball_taken_between_strokes_counts_as_a_ball_but_is_no_stroke() -> None:
+    one = handmade.rulings()[0]
+    taken = replace(one, id=2, kind=RulingKind.BETWEEN, counted=(CountedBall(ball="9", pocket=None, points=1),))
+    (anna, _) = match_statistics(handmade.PLAYERS, [one, taken], []).players
+    assert (anna.strokes, anna.balls, anna.points) == (1, 2, 8)
 
 
 def test_shots_run_from_the_struck_ball_to_the_first_it_met() -> None:

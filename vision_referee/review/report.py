@@ -63,6 +63,7 @@ def report_html(folder: MatchFolder, *, lang: str) -> str:
         rulings=rulings,
         players=[p.player for p in stats.players] or list(info.players),
         score=rulings[-1].score if rulings else info.score,
+        games=games_won(rulings),
         doubts=sum(1 for r in rulings if r.review),
         duration_s=float(times[-1] - times[0]) if len(times) else 0.0,
         residual=(info.calibration or {}).get("residual_mm"),
@@ -93,6 +94,11 @@ def ruling_card(folder: MatchFolder, ruling: Ruling, events: Sequence[Event], wo
         clip=clip if (folder.path / clip).exists() else None,
         picture=picture if (folder.path / picture).exists() else None,
     )
+
+
+def games_won(rulings: Sequence[Ruling]) -> dict[str, int]:
+    """Games won so far by each player; empty while no game of the match has been won."""
+    return dict(rulings[-1].match) if rulings and any(rulings[-1].match.values()) else {}
 
 
 def tone(ruling: Ruling) -> str:

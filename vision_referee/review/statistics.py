@@ -76,12 +76,14 @@ def _of_player(player: str, rulings: Sequence[Ruling]) -> PlayerStatistics:
     strokes = [r for r in rulings if r.player == player and r.kind in _AT_THE_TABLE and not r.replay]
     good = [r for r in strokes if r.counted]
     fouls = [r for r in rulings if r.player == player and r.fouls]
+    # A ball taken onto the shelf between strokes counts too (M-2, M-4).
+    counted = [c for r in rulings if r.player == player for c in r.counted]
     return PlayerStatistics(
         player=player,
         strokes=len(strokes),
         successes=len(good),
-        balls=sum(len(r.counted) for r in good),
-        points=sum(c.points for r in good for c in r.counted),
+        balls=len(counted),
+        points=sum(c.points for c in counted),
         fouls=len(fouls),
         safeties=sum(1 for r in strokes if not r.counted and not r.fouls and not r.spotted),
         longest_series=_longest_series(player, rulings),
@@ -99,6 +101,8 @@ def _longest_series(player: str, rulings: Sequence[Ruling]) -> int:
             series += len(ruling.counted)
             longest = max(longest, series)
         elif not ruling.replay:
+            series = 0
+        if ruling.game_over:
             series = 0
     return longest
 

@@ -251,13 +251,13 @@ def _corners(text: str) -> Any:
 
 
 def _expected_mm(now: Any) -> tuple[float, float] | None:
-    """Millimetres that a pixel spans at the nearest and at the farthest end."""
+    """Millimetres that a pixel spans at the nearest and at the farthest corner."""
     calibration = now.calibration
     if calibration is None:
         return None
-    table = calibration.table
-    ends = calibration.mm_per_px([[0.0, table.width_mm / 2], [table.length_mm, table.width_mm / 2]])
-    return float(ends.min()), float(ends.max())
+    length, width = calibration.table.length_mm, calibration.table.width_mm
+    corners = calibration.mm_per_px([[x, y] for x in (0.0, length) for y in (0.0, width)])
+    return float(corners.min()), float(corners.max())
 
 
 async def _form(request: Request) -> dict[str, str]:

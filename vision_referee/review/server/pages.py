@@ -22,7 +22,7 @@ from vision_referee.record.match_folder import RESTORE
 from vision_referee.record.match_info import RUNNING
 from vision_referee.review.diagram import moving_svg
 from vision_referee.review.event_words import event_words
-from vision_referee.review.report import tone
+from vision_referee.review.report import games_won, tone
 from vision_referee.review.restoration import picture_name
 from vision_referee.review.ruling_words import consequences, kind_and_player, penalty_words, ruling_text
 from vision_referee.review.server.clip_shop import ClipShop
@@ -132,6 +132,7 @@ def match_page(request: Request, match: Match, kind: str = "", player: str = "",
         info=info,
         players=players,
         score=rulings[-1].score if rulings else info.score,
+        games=games_won(rulings),
         shown=[r for r in rulings if _wanted(r, kind, player, only)],
         filters={"kind": kind, "player": player, "only": only},
         query=_query(kind, player, only),
