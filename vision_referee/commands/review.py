@@ -29,5 +29,9 @@ def review(
 ) -> None:
     """Look at what was ruled, play the clips, and have the last word."""
     from vision_referee.review.server.serve import serve
+    from vision_referee.review.wording import LANGUAGES
+
+    if lang is not None and lang not in LANGUAGES:
+        raise typer.BadParameter(f"{lang!r} is not one of {', '.join(LANGUAGES)}", param_hint="--lang")
 
     serve(folders, host=host, port=port, open_browser=not no_browser, store_url=store, token=token, lang=lang)
