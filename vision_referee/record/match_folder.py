@@ -101,7 +101,7 @@ class MatchFolderWriter:
         self._rulings = (self.folder / RULINGS).open("a", encoding="utf-8", newline="\n")
 
     def start_again(self, events: Iterable[Event]) -> None:
-        """A live match whose table was set up anew before the first stroke: forget tracks, rulings, all other events."""
+        """A live match set up anew before its first stroke: forget tracks, rulings and all other events."""
         self._tracks.forget()
         self.rewrite(events, ())
 
