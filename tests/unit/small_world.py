@@ -1,4 +1,4 @@
-"""A tiny billiards world for the tests of tracking and events: balls that roll, bounce, collide and fall, stepped by 0.5 ms.
+"""A tiny billiards world for the tests of tracking and events: balls that roll, bounce, collide and fall, stepped by 1 ms.
 
 Independent of the simulation package (no pooltool): straight rolling at a steady braking, equal masses, cushions with a
 restitution, pockets that take what passes their lip. Detections are its places with noise.
@@ -28,7 +28,7 @@ BRAKING_MM_S2 = 100.0
 LIP_MM = 24.0
 WHITE = np.array([85.0, 0.0, 8.0])
 RED = np.array([45.0, 45.0, 25.0])
-_STEP_S = 0.0005
+_STEP_S = 0.001
 
 
 @dataclass
@@ -95,11 +95,10 @@ class World:
             self.t = step * _STEP_S
             while acts and acts[0][0] <= self.t + 1e-9:
                 acts.pop(0)[1](self)
-            if step % 2 == 0:
-                self.times.append(self.t)
-                for name in set(self.places) | set(self.p):
-                    row = self.places.setdefault(name, [(np.nan, np.nan)] * (len(self.times) - 1))
-                    row.append(tuple(self.p[name]) if name in self.p else (np.nan, np.nan))
+            self.times.append(self.t)
+            for name in set(self.places) | set(self.p):
+                row = self.places.setdefault(name, [(np.nan, np.nan)] * (len(self.times) - 1))
+                row.append(tuple(self.p[name]) if name in self.p else (np.nan, np.nan))
             self._move(moving)
         return self
 
@@ -174,7 +173,7 @@ class World:
             if n % repeat and frames:
                 frames.append(replace(frames[-1], frame=n, t_s=float(t)))
                 continue
-            k = min(int(round(t / (2 * _STEP_S))), len(self.times) - 1)
+            k = min(round(t / _STEP_S), len(self.times) - 1)
             xy, number_p, colour = [], [], []
             for name, row in self.places.items():
                 x, y = row[k]

@@ -22,7 +22,7 @@ def hanging_place() -> tuple[float, float]:
 
 def test_a_ball_on_the_lip_hangs_and_its_later_fall_is_a_pot():
     world = World({"cue": (2000.0, 900.0), "a": hanging_place(), "b": (700.0, 400.0)})
-    world.strike(1.0, "cue", -700, 300).take(7.5, "a").run(11.0)
+    world.strike(1.0, "cue", -500, 150).take(7.5, "a").run(11.0)
     _, events = watched(world.detections())
     hanging = of(events, "hanging")
     assert hanging[-1].pocket == "foot_right"

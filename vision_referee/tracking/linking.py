@@ -165,9 +165,7 @@ def _fastest_around(end: EndState, start: EndState, pieces: list[Piece]) -> floa
         for state in (piece.start, piece.end):
             if end.t_s - 0.3 <= state.t_s <= start.t_s + 0.1:
                 speeds.append(state.speed_mm_s)
-    if end.resting and max(speeds) < 1.5 * start.speed_mm_s + 1000.0:
-        return 9000.0
-    return max(speeds)
+    return 9000.0 if end.resting else max(speeds)
 
 
 def _straight_cost(end: EndState, start: EndState, diameter: float) -> float:

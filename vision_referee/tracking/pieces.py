@@ -67,9 +67,9 @@ class Piece:
         return self.end.xy_mm
 
 
-def as_piece(tracklet: Tracklet, *, alive: bool, resting: bool, settle_mm_s: float) -> Piece:
+def as_piece(tracklet: Tracklet, *, alive: bool, resting: bool, now_s: float, settle_mm_s: float) -> Piece:
     """Legs and ends of a tracklet; ``resting``: the tracker calls it still at its end. An end slower than ``settle_mm_s`` (or than its own error) counts as resting."""
-    sightings = without_outliers(_without_late_chance(tracklet.sightings()))
+    sightings = without_outliers(_without_late_chance(tracklet.sightings(), now_s))
     noise = noise_mm(sightings)
     legs = tidy(split_into_legs(sightings, noise), sightings, noise, still_at_end=resting)
     first, last = legs[0], legs[-1]
@@ -145,19 +145,20 @@ def _part(piece: Piece, a: int, b: int, *, head: bool, tail: bool, settle_mm_s: 
     )
 
 
-def _without_late_chance(s: Sightings) -> Sightings:
+def _without_late_chance(s: Sightings, now_s: float) -> Sightings:
     """A ball gone from its place leaves a gate open in which a false detection or another ball may chance to lie: one or
     two sightings long after all others are not it."""
     gaps = np.flatnonzero(np.diff(s.t_s) > 0.25)
     if len(gaps) and len(s) - (gaps[-1] + 1) < 4 and gaps[-1] >= 3:
         return s.part(slice(0, int(gaps[-1]) + 1))
-    if len(s) >= 6:
+    if len(s) >= 6 and now_s - s.t_s[-1] > 0.15:
         # The same for a fast ball lost for two frames: its gate had grown meanwhile.
         step = np.diff(s.t_s[-4:])
         speed = float(np.hypot(*(s.xy_mm[-1] - s.xy_mm[-4]))) / float(s.t_s[-1] - s.t_s[-4])
         usual = float(np.median(np.diff(s.t_s)))
         late = np.flatnonzero(step > 2.4 * usual)
-        if speed > 800.0 and len(late) and 3 - int(late[-1]) <= 2:
+        came_back = speed < 20.0 and float(np.hypot(*(s.xy_mm[-4:].mean(axis=0) - np.median(s.xy_mm, axis=0)))) < 12.0
+        if (speed > 800.0 or came_back) and len(late) and 3 - int(late[-1]) <= 2:
             return s.part(slice(0, len(s) - (3 - int(late[-1]))))
     return s
 

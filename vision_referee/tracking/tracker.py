@@ -24,6 +24,8 @@ from vision_referee.tracking.tracklets import Mode, Tracklet
 
 F64 = npt.NDArray[np.float64]
 _HIDDEN_PENALTY = 12.0
+_OTHER_COLOUR = 38.0
+"""CIELAB distance beyond which a ball in another light is no explanation."""
 
 
 @dataclass(slots=True)
@@ -189,6 +191,12 @@ class Tracker:
         cost = gated_cost(predicted, np.maximum(spread, 0.5), gate, d.xy_mm[kept], np.maximum(d.sigma_mm[kept], 0.5))
         hidden = np.array([t.missed >= 3 for t in tracks])
         cost = cost + np.where(hidden & resting, _HIDDEN_PENALTY, 0.0)[:, None]
+        # Where a ball is missing from its place, one of another colour that comes by is not it.
+        missing = np.array([t.missed >= 1 and t.mode is Mode.REST and t.tracklet.colour_n >= 5 for t in tracks])
+        if missing.any():
+            colours = np.array([t.tracklet.colour for t in tracks])
+            away = np.linalg.norm(colours[:, None] - d.colour[kept][None], axis=2)
+            cost = np.where(missing[:, None] & (away > _OTHER_COLOUR), np.inf, cost)
         taken: set[int] = set()
         seen: set[int] = set()
         for row, column in assign(cost):

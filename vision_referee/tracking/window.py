@@ -40,7 +40,7 @@ def solve_window(tracker: Tracker, book: BallBook, table: TableSpec, *, start_s:
     live = [(t.tracklet, True) for t in tracker.tracks] + [(t, False) for t in tracker.ended]
     resting = {t.tracklet.key for t in tracker.tracks if t.mode is Mode.REST}
     pieces = [
-        as_piece(tracklet, alive=alive, resting=tracklet.key in resting, settle_mm_s=25.0)
+        as_piece(tracklet, alive=alive, resting=tracklet.key in resting, now_s=end_s, settle_mm_s=25.0)
         for tracklet, alive in live
         if len(tracklet) >= 3 and tracklet.ball != NOT_IN_PLAY
     ]
