@@ -52,6 +52,9 @@ $(VENV)/.installed-sim: pyproject.toml $(VENV)/.installed
 bench: $(VENV)/.installed-dev sim   ## speed and accuracy, for benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
 
+mutants: $(VENV)/.installed-dev   ## mutation testing of the rules
+	$(BIN)/python benchmarks/mutants.py
+
 train: $(VENV)/.installed-dev   ## train the detector from rendered scenes (hours on two cores; resumes)
 	$(BIN)/vision-referee train
 
