@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from vision_referee.calibration.bow import bow_of_border, bowed, straight_picture
 from vision_referee.calibration.calibration import Calibration, side_of_head
 from vision_referee.calibration.camera import Camera
 from vision_referee.calibration.cloth import ClothMask, cloth_masks
@@ -68,8 +69,9 @@ def calibrate_image(
         return calibrate_corners(bgr, corners_px, table=spec, head=head, table_reason=reason)
     scale = min(1.0, _SEARCH_WIDTH / bgr.shape[1])
     small = bgr if scale == 1.0 else _resized(bgr, scale)
-    fit, pixel = _search(small, spec)
-    found = _finish(bgr, small, fit, spec, scale, pixel)
+    bow = _bow(small)
+    fit, pixel = _search(small if bow == 0.0 else straight_picture(small, bow), spec)
+    found = _finish(bgr, small, fit, spec, scale, pixel, bow)
     return _assemble(bgr, found, spec, reason, head, "edges")
 
 
@@ -188,6 +190,17 @@ def _mm_of(camera: Camera, table: TableSpec, pixels: float) -> float:
     return pixels / float(np.sqrt(abs(np.linalg.det(jacobian))))
 
 
+def _bow(bgr: U8) -> float:
+    """The lens's bow, from the first hypothesis for the cloth that has a clear outline."""
+    for count, cloth in enumerate(cloth_masks(bgr)):
+        for quad in quads(cloth.mask, border_lines(cloth.mask), keep=1):
+            if quad.open_side is None and quad.coverage > 0.93:
+                return bow_of_border(cloth.mask, quad)
+        if count == 3:
+            break
+    return 0.0
+
+
 def _search(bgr: U8, table: TableSpec) -> tuple[CushionFit, float]:
     """The best reading over all hypotheses for the cloth and its outline, and the unit of sharpness in pixels."""
     pixel = max(1.0, bgr.shape[1] / 1000)
@@ -240,12 +253,17 @@ def _why_not(any_cloth: bool, cut_off: bool, best: CushionFit | None) -> str:
     return "a table may be in view, but its cushions cannot be read reliably; mark its corners"
 
 
-def _finish(bgr: U8, small: U8, fit: CushionFit, table: TableSpec, scale: float, pixel: float) -> _Found:
+def _finish(
+    bgr: U8, small: U8, fit: CushionFit, table: TableSpec, scale: float, pixel: float, bow: float
+) -> _Found:
     """Refines the search's reading, first on the small picture, then on the full one."""
     lab = smooth_lab(small, 0.7 * pixel)
     size = (small.shape[1], small.shape[0])
-    marks = [MiddleMark(side=s, point_px=p, weight=0.7 * w) for s, p, w in fit.notches if w > 0.25]
-    refined = refine(lab, fit.pose.camera(size), table, fit.breadth_mm, fit.rise_mm, pixel, marks)
+    marks = [
+        MiddleMark(side=s, point_px=bowed(p[None], bow, *size)[0], weight=0.7 * w) for s, p, w in fit.notches if w > 0.25
+    ]
+    k1 = bow * (fit.pose.focal_px / size[0]) ** 2
+    refined = refine(lab, fit.pose.camera(size, k1), table, fit.breadth_mm, fit.rise_mm, pixel, marks)
     if refined is None:
         raise CalibrationError("the cushions are hidden on too many sides; move people away or mark the corners")
     if scale < 1.0:

@@ -184,7 +184,8 @@ def unlike_cloth(colour: F32, bed: F32) -> F32:
     """How far relative colours are from the bed's: below 1 is cloth in some light, above 1 something else."""
     off = colour - bed
     chroma = np.hypot(off[..., 0], off[..., 1])
-    return np.asarray(chroma / 0.25 + np.maximum(np.abs(off[..., 2]) - 0.5, 0.0) / 0.5, np.float32)
+    darker, brighter = np.maximum(-off[..., 2] - 0.5, 0.0) / 0.5, np.maximum(off[..., 2] - 0.4, 0.0) / 0.4
+    return np.asarray(chroma / 0.25 + darker + brighter, np.float32)
 
 
 def _clothness(lab: F32, across: F64, inside: npt.NDArray[np.bool_]) -> F32:
