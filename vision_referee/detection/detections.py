@@ -36,6 +36,9 @@ class Detections:
     """Optional coarse (rows, cols) map over the playing surface (table frame, row = y, col = x), 0..1: how much of
     each cell is covered by something that is neither cloth nor ball (a hand, a cue, a body)."""
 
+    boxes_px: F64 | None = None
+    """The network's own boxes (n, 4) x0 y0 x1 y1; the whole streak of a ball in motion."""
+
     def __len__(self) -> int:
         return len(self.xy_px)
 

@@ -152,6 +152,7 @@ class BallDetector:
         self._reader = open_reader(models, threads=self.settings.threads)
         self._turn = 0
         self._size = 1.0
+        self._box_size = 1.0
         self._size_seen = 0
         self.recalibrate(calibration)
 
@@ -246,8 +247,7 @@ class BallDetector:
         template = sphere_outline(camera, centres_mm, radius_mm) - projected[:, None]
         size = boxes[:, 2:] - boxes[:, :2]
         span = template.max(axis=1) - template.min(axis=1)
-        if self._size_seen == 0 and len(boxes) >= 3:  # the boxes' own size is near enough to begin with
-            self._size = float(np.clip(np.median(size.min(axis=1) / span.min(axis=1)), 0.60, 1.80))
+        self._learn_box_size(size.min(axis=1)[scores > 0.5] / span.min(axis=1)[scores > 0.5])
         template, span = template * self._size, span * self._size
         extra = np.maximum(size - span, 0)
         blur = np.where((size / span).max(axis=1) > self.settings.streak, np.hypot(*extra.T), 0.0)
@@ -277,6 +277,7 @@ class BallDetector:
             number_p=number_p,
             colour=colour,
             blur_px=blur,
+            boxes_px=boxes,
         )
 
     def _numbers(self, bgr: U8, centre: F64, r_px: F64, blur: F64, cue: F64) -> F64:
@@ -296,13 +297,25 @@ class BallDetector:
         number_p[:, 0] = told
         return number_p
 
+    def _learn_box_size(self, ratio: F64) -> None:
+        """Follow the balls' true size: tables' and balls' sizes are often not quite what they are said to be.
+
+        The network's boxes tell it to a few hundredths.
+        """
+        if len(ratio) < 3 or self._size_seen > 200:
+            return
+        seen = float(np.clip(np.median(ratio), 0.60, 1.80))
+        self._size_seen += 1
+        self._box_size += max(0.02, 1.0 / self._size_seen) * (seen - self._box_size)
+        if self._size_seen == 1:
+            self._size = self._box_size
+
     def _learn_size(self, scale: F64) -> None:
-        """Follow the balls' true size: tables' and balls' sizes are often not quite what they are said to be."""
+        """Make the size finer by the fits, within what the boxes allow: a fit's own bias must not feed on itself."""
         if len(scale) < 3 or self._size_seen > 200:
             return
-        self._size_seen += 1
-        rate = max(0.05, 1.0 / (self._size_seen + 1))
-        self._size = float(np.clip(self._size * (1 + rate * (np.median(scale) - 1)), 0.60, 1.80))
+        wanted = self._size * (1 + 0.1 * (float(np.median(scale)) - 1))
+        self._size = float(np.clip(wanted, 0.95 * self._box_size, 1.05 * self._box_size))
 
 
 def _colours(bgr: U8, centre: F64, outlines: F64) -> F64:

@@ -79,7 +79,7 @@ def score_boxes(backend: Backend, name: str, pictures: list[Labelled], *, pixels
             on_table.add(seen.boxes_px, seen.confidence, wanted)
             continue
         found = _twice(calibration, backend, picture.pixels)
-        boxes = np.column_stack([found.xy_px - found.r_px[:, None], found.xy_px + found.r_px[:, None]])
+        boxes = found.boxes_px if found.boxes_px is not None else np.zeros((0, 4))
         for i, k in on_table.add(boxes, found.confidence, wanted):
             middle = (wanted[k, :2] + wanted[k, 2:]) / 2
             on_table.error_px.append(float(np.linalg.norm(found.xy_px[i] - middle)))
