@@ -49,7 +49,8 @@ def camera_over(
 
 def _ring(table: TableSpec, margin: float, z: float, count: int = 40) -> F64:
     length, width = table.length_mm, table.width_mm
-    corners = np.array([[-margin, -margin], [-margin, width + margin], [length + margin, width + margin], [length + margin, -margin]])
+    far_x, far_y = length + margin, width + margin
+    corners = np.array([[-margin, -margin], [-margin, far_y], [far_x, far_y], [far_x, -margin]])
     steps = np.arange(count)[:, None] / count
     flat = np.vstack([a + (b - a) * steps for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True)])
     return np.column_stack([flat, np.full(len(flat), z)])

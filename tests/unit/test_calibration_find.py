@@ -117,7 +117,7 @@ def test_head_side_is_given_or_by_default_left_or_top() -> None:
 def test_no_table_in_view_is_refused_with_a_reason() -> None:
     rng = np.random.default_rng(3)
     rubbish = cv2.GaussianBlur(rng.integers(0, 255, (480, 640, 3)).astype(np.uint8), (0, 0), 3)
-    with pytest.raises(CalibrationError, match="table|cushions"):
+    with pytest.raises(CalibrationError, match=r"table|cushions"):
         calibrate_image(rubbish)
     square = np.full((480, 640, 3), 60, np.uint8)
     cv2.circle(square, (320, 240), 180, (60, 140, 40), -1)

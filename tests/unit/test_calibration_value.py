@@ -86,7 +86,9 @@ def test_areas_nest() -> None:
     assert len(calibration.cloth_px()) == len(calibration.surface_px()) == len(calibration.rail_px())
 
 
-@pytest.mark.parametrize("name", ["pyramid-12ft", "pyramid-10ft", "pyramid-7ft", "pool-9ft", "pool-7ft", "snooker-12ft"])
+@pytest.mark.parametrize(
+    "name", ["pyramid-12ft", "pyramid-10ft", "pyramid-7ft", "pool-9ft", "pool-7ft", "snooker-12ft"]
+)
 def test_the_table_is_named_by_its_balls_and_mouths(name: str) -> None:
     true = load_table(name)
     calibration = made()
@@ -108,8 +110,9 @@ def test_in_doubt_it_is_the_12_ft_pyramid_table_and_says_so() -> None:
     assert recognise_table(calibration, np.zeros((0, 2)), np.zeros(0))[0].name == "pyramid-12ft"
     places = np.array([[500.0, 500.0], [1500.0, 900.0], [2500.0, 1200.0], [3000.0, 400.0]])
     between = 0.5 * (57.15 / 2540 + 68 / 3200) * 3550 / 2
+    camera = calibration.camera
     table, reason = recognise_table(
-        calibration, calibration.camera.project_plane(places, between), calibration.camera.ball_radius_px(places, between)
+        calibration, camera.project_plane(places, between), camera.ball_radius_px(places, between)
     )
     assert table.name == "pyramid-12ft"
     assert "in doubt" in reason

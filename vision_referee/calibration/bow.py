@@ -18,10 +18,10 @@ _GAIN = 0.75
 
 
 def bow_of_border(mask: U8, quad: Quad) -> float:
-    """The radial bow K of a lens: a point r widths from the picture's middle is seen at r * (1 + K * r^2).
+    """The radial bow K of a lens: a point r widths from the picture's middle is seen at r (1 + K r^2).
 
-    From the borders of a cloth mask along a quad found in it. 0 where the borders do not call for one: they are straight
-    to a pixel, or too ragged to say.
+    From the borders of a cloth mask along a quad found in it. 0 where the borders do not call for one: they are
+    straight to a pixel, or too ragged to say.
     """
     height, width = mask.shape
     points, tangents = border_points(mask)

@@ -1,4 +1,4 @@
-"""What a calibration is: a table, a camera over it, and how far both can be trusted. Reads and writes itself as JSON."""
+"""What a calibration is: a table, a camera over it, and how far both can be trusted. Stored as JSON."""
 
 from __future__ import annotations
 

@@ -70,8 +70,9 @@ class Camera:
         """Image Jacobian (n, 2, 2) d(px)/d(mm) at points (n, 2) of the plane ``z_mm``."""
         xy = np.asarray(xy_mm, np.float64).reshape(-1, 2)
         step = 1.0
-        dx = (self.project_plane(xy + [step, 0], z_mm) - self.project_plane(xy - [step, 0], z_mm)) / (2 * step)
-        dy = (self.project_plane(xy + [0, step], z_mm) - self.project_plane(xy - [0, step], z_mm)) / (2 * step)
+        right, left = np.array([step, 0.0]), np.array([0.0, step])
+        dx = (self.project_plane(xy + right, z_mm) - self.project_plane(xy - right, z_mm)) / (2 * step)
+        dy = (self.project_plane(xy + left, z_mm) - self.project_plane(xy - left, z_mm)) / (2 * step)
         return np.stack([dx, dy], axis=2)
 
     def ball_radius_px(self, xy_mm: npt.ArrayLike, radius_mm: float) -> F64:
@@ -83,4 +84,5 @@ class Camera:
         distance = np.linalg.norm(depth, axis=1)
         focal = (self.matrix[0, 0] + self.matrix[1, 1]) / 2
         # A sphere's outline is a cone of half-angle asin(r/d); near the axis the disc's radius is f * r / z.
-        return np.asarray(focal * radius_mm / np.sqrt(np.maximum(distance**2 - radius_mm**2, 1.0)) * distance / depth[:, 2])
+        slant = radius_mm / np.sqrt(np.maximum(distance**2 - radius_mm**2, 1.0))
+        return np.asarray(focal * slant * distance / depth[:, 2])

@@ -13,14 +13,14 @@ F32 = npt.NDArray[np.float32]
 U8 = npt.NDArray[np.uint8]
 
 _WORK_WIDTH = 640
-_BINS = 136
-_SPAN = 1.7  # half-width of the chroma-to-lightness histogram: Lab a and b over lightness
+_BINS = 240
+_SPAN = 3.0  # half-width of the chroma-to-lightness histogram: Lab a and b over lightness
 _LIGHT_FLOOR = 14.0  # Lab lightness (0..100) below which chroma is noise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClothMask:
-    """``mask`` (h, w) 0/255 at the working size; ``scale`` working pixels per picture pixel; ``colour`` for messages."""
+    """``mask`` (h, w) 0/255 at the working size; ``scale`` is working pixels a picture pixel."""
 
     mask: U8
     scale: float
@@ -59,8 +59,8 @@ def _modes(relative: F32, light: F32, count: int) -> list[tuple[float, float]]:
     weight = np.where(light > 6.0, weight, weight * 0.15)
     index = np.clip(((relative + _SPAN) / (2 * _SPAN) * _BINS).astype(int), 0, _BINS - 1)
     flat = index[..., 0] * _BINS + index[..., 1]
-    histogram = np.bincount(flat.ravel(), weights=weight.ravel(), minlength=_BINS * _BINS).reshape(_BINS, _BINS)
-    histogram = cv2.GaussianBlur(histogram.astype(np.float32), (0, 0), 1.2)
+    counts = np.bincount(flat.ravel(), weights=weight.ravel(), minlength=_BINS * _BINS).reshape(_BINS, _BINS)
+    histogram = np.asarray(cv2.GaussianBlur(counts.astype(np.float32), (0, 0), 1.2), np.float64)
     found: list[tuple[float, float]] = []
     for _ in range(count):
         i, j = np.unravel_index(int(np.argmax(histogram)), histogram.shape)
@@ -83,7 +83,7 @@ def _component(mask: U8) -> U8 | None:
     one = (labels == best).astype(np.uint8) * 255
     contours, _ = cv2.findContours(one, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     cv2.drawContours(one, contours, -1, (255.0,), cv2.FILLED)
-    return one.astype(np.uint8, copy=False)
+    return np.asarray(one, np.uint8)
 
 
 def _grown(seed: U8, relative: F32, log_light: F32, chroma_tolerance: float, light_tolerance: float) -> U8:
@@ -111,12 +111,13 @@ def _grown(seed: U8, relative: F32, log_light: F32, chroma_tolerance: float, lig
     weight = cv2.blur(inside, size)
     mean = cv2.blur(features * inside[..., None], size) / np.maximum(weight, 1e-4)[..., None]
     full = (seed.shape[1], seed.shape[0])
-    mean_full = cv2.resize(mean, full, interpolation=cv2.INTER_LINEAR)
+    mean_full = np.asarray(cv2.resize(mean, full, interpolation=cv2.INTER_LINEAR), np.float32)
     near_full = cv2.resize(weight, full, interpolation=cv2.INTER_LINEAR) > 0.04
-    off = np.dstack([relative, log_light]) - mean_full
-    chroma = np.hypot(off[..., 0], off[..., 1])
-    like = (chroma < chroma_tolerance) & (off[..., 2] > -1.6 * light_tolerance) & (off[..., 2] < light_tolerance)
-    return (near_full & like).astype(np.uint8) * 255
+    off_full = np.dstack([relative, log_light]) - mean_full
+    chroma = np.hypot(off_full[..., 0], off_full[..., 1])
+    light = off_full[..., 2]
+    like = (chroma < chroma_tolerance) & (light > -1.6 * light_tolerance) & (light < light_tolerance)
+    return np.asarray(near_full & like, np.uint8) * np.uint8(255)
 
 
 def cloth_masks(bgr: U8) -> Iterator[ClothMask]:
@@ -133,7 +134,7 @@ def cloth_masks(bgr: U8) -> Iterator[ClothMask]:
     bridge = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach))
     seen: list[U8] = []
     for colour, mode in enumerate(_modes(relative, light, 4)):
-        distance = np.sqrt(((relative - np.float32(mode)) ** 2).sum(axis=2))
+        distance = np.hypot(relative[..., 0] - mode[0], relative[..., 1] - mode[1])
         core = distance < 0.06
         if core.sum() < 200:
             continue

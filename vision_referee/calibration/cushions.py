@@ -1,4 +1,4 @@
-"""Reading the edges round the cloth: which line is a cushion's nose and which the rail's edge, on all four sides at once.
+"""Reading the edges round the cloth: which is a cushion's nose and which the rail's edge, on all sides at once.
 
 Every side shows up to four parallel lines: rail to cushion top, nose, and the nose's shade on the bed. Which is which
 cannot be told from one side. But all noses form a 2:1 rectangle, and all rail edges run one cushion breadth outside:
@@ -109,7 +109,8 @@ def fit_cushions(
         return []
     scored = _scored(sides, readings, table, size)
     notches = tuple(
-        (i, sides[i].strip.place(np.array([sides[i].notch_px]), np.zeros(1))[0], sides[i].notch_contrast) for i in (1, 3)
+        (i, sides[i].strip.place(np.array([sides[i].notch_px]), np.zeros(1))[0], sides[i].notch_contrast)
+        for i in (1, 3)
     )
     fits = []
     for score, pose, breadth, rise, supports in scored:
@@ -120,7 +121,7 @@ def fit_cushions(
                 quad=quad, turn=turn, pose=pose, breadth_mm=breadth * length, rise_mm=rise * length,
                 supports=(supports[0], supports[1], supports[2], supports[3]),
                 score=score + contrast - 5.0 * (missing + outside), pocket_contrast=contrast, notches=notches,
-            )  # fmt: skip
+            )
         )
     return sorted(fits, key=lambda fit: -fit.score)[:keep]
 
@@ -176,7 +177,7 @@ def _read_side(lab: F32, corners: F64, side: int, camera: Camera, table: TableSp
     normal = np.array([-way[1], way[0]])
     reach = (camera.project(inner) - camera.project(nose)) @ normal
     first, last = max(float(reach[side]), 0.5), max(float(reach[(side + 1) % 4]), 0.5)
-    # The quad's line may be the rail's edge or the foot of the cushion's face, which stands the higher the flatter the view.
+    # The quad's line may be the rail's edge or the foot of the cushion's face: the flatter the view, the farther off.
     raised = table_corners(table, 0.0, 2 * table.nose_height_mm)
     face = np.abs((camera.project(raised) - camera.project(nose)) @ normal)[[side, (side + 1) % 4]].max()
     outward = max(2.2 * max(first, last) + 1.3 * float(face), 8 * pixel)
@@ -232,7 +233,7 @@ def _notch(strip: Strip, reach_px: float, spots: F64) -> tuple[float, float]:
     return place, float(np.clip((smooth[index] - usual - 3.0) / 15.0, 0.0, 1.0))
 
 
-def _running_median(values: F64, window: int) -> F64:
+def _running_median(values: npt.NDArray[np.floating], window: int) -> F64:
     half = window // 2
     padded = np.pad(values, half, mode="reflect")
     return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(padded, window), axis=1), np.float64)
@@ -253,7 +254,8 @@ def _poses(sides: list[_Side], start: Pose, table: TableSpec, size: tuple[int, i
     lines = [_picture_lines(side) for side in sides]
     choices = np.array(list(itertools.product(*[range(len(side.peaks)) for side in sides])))
     strength = sum(np.array([p[2] for p in side.peaks])[choices[:, i]] for i, side in enumerate(sides))
-    meeting = np.stack([_meet(lines[(i - 1) % 4][choices[:, (i - 1) % 4]], lines[i][choices[:, i]]) for i in range(4)], 1)
+    picked = [lines[i][choices[:, i]] for i in range(4)]
+    meeting = np.stack([_meet(picked[i - 1], picked[i]) for i in range(4)], axis=1)
     fine = np.isfinite(meeting).all(axis=(1, 2))
     meeting, strength = meeting[fine], strength[fine]
     if not len(meeting):
@@ -318,7 +320,8 @@ def _scored(
             rail = np.stack(
                 [_strength(s, i, readings, table, size, float(breadth), rise, False) for i, s in enumerate(sides)], 1
             )
-            unusual = (math.log(breadth / USUAL_BREADTH) / BREADTH_SPREAD) ** 2 / 2 + ((rise - USUAL_RISE) / RISE_SPREAD) ** 2 / 2
+            off_breadth = math.log(breadth / USUAL_BREADTH) / BREADTH_SPREAD
+            unusual = (off_breadth**2 + ((rise - USUAL_RISE) / RISE_SPREAD) ** 2) / 2
             score = 0.6 * nose.sum(1) + 0.5 * rail.sum(1) - 0.35 * unusual - 0.03 * readings.cost
             better = score > best
             best = np.where(better, score, best)
@@ -375,7 +378,8 @@ def _strength(
     px = project_batch(ends[None], readings.rotation, readings.tvec, readings.focal, size)
     off = px - side.strip.origin
     along, across = off @ side.strip.tangent, off @ side.strip.normal
-    slope = (across[:, 1] - across[:, 0]) / np.where(np.abs(along[:, 1] - along[:, 0]) < 1, 1, along[:, 1] - along[:, 0])
+    run = along[:, 1] - along[:, 0]
+    slope = (across[:, 1] - across[:, 0]) / np.where(np.abs(run) < 1, 1, run)
     first = across[:, 0] - slope * along[:, 0]
     last = first + slope * side.strip.along_px[-1]
     return side.map.look_up(first, last, nose)

@@ -213,7 +213,8 @@ def _similarity(middles: F64, normals: F64, moves: F64, calibration: Calibration
     for _ in range(6):
         root = np.sqrt(weight)[:, None]
         ridge = 0.05 * np.eye(4)
-        motion = np.linalg.lstsq(np.vstack([system * root, ridge]), np.append(moves * root[:, 0], np.zeros(4)), rcond=None)[0]
+        wanted = np.append(moves * root[:, 0], np.zeros(4))
+        motion = np.linalg.lstsq(np.vstack([system * root, ridge]), wanted, rcond=None)[0]
         rest = moves - system @ motion
         weight = 1.0 / (1.0 + (rest / 0.5) ** 2)
     agree = int((np.abs(moves - system @ motion) < 0.75).sum())
@@ -224,5 +225,5 @@ def _similarity(middles: F64, normals: F64, moves: F64, calibration: Calibration
     lengths = np.linalg.norm(field, axis=1)
     worst = int(np.argmax(lengths))
     table = calibration.table
-    mm = calibration.sigma_mm([[0.0, 0.0], [0.0, table.width_mm], [table.length_mm, table.width_mm], [table.length_mm, 0.0]], 1.0)
+    mm = calibration.sigma_mm(table_corners(table, 0.0, 0.0)[:, :2], 1.0)
     return Shift(largest_px=float(lengths[worst]), largest_mm=float((lengths * mm).max()), pieces=agree)

@@ -1,4 +1,4 @@
-"""Cushion edges to a fraction of a pixel: along each predicted line, where the colour changes most, sample by sample."""
+"""Cushion edges to a fraction of a pixel: along each predicted line, where the colour changes most."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class EdgePoints:
 def find_edges(
     lab: F32, camera: Camera, table: TableSpec, breadth_mm: float, rise_mm: float, reach_px: float, count: int = 80
 ) -> list[EdgePoints]:
-    """Edge points near all eight lines (nose and rail edge of four sides) that ``camera`` predicts, within ``reach_px``."""
+    """Edge points near the eight lines (nose and rail edge of four sides) that ``camera`` predicts."""
     found = []
     for side in range(4):
         nose = camera.project(side_points(table, side, count=count))
@@ -103,7 +103,7 @@ def _along_line(lab: F32, line: F64, side: int, kind: int, reach: float) -> Edge
     free = _straight(at, free)
     if free.sum() < 8:
         return None
-    if kind == NOSE and not _cloth_outside(colour, offsets, best, free):
+    if kind == NOSE and not _cloth_outside(np.asarray(colour, np.float32), offsets, best, free):
         return None
     points = line[free] + at[free, None] * inward[free]
     return EdgePoints(side=side, kind=kind, points_px=points, coherence=coherence, share=float(free.mean()))

@@ -145,8 +145,9 @@ def calibrate_corners(
     poses = []
     for turn in (0, 1):
         pose = pose_from_corners(
-            table_corners(table, 0.0, table.nose_height_mm), np.roll(clockwise, -turn, axis=0), (width, height), 3 * pixel
-        )
+            table_corners(table, 0.0, table.nose_height_mm), np.roll(clockwise, -turn, axis=0), (width, height),
+            3 * pixel,
+        )  # fmt: skip
         if pose is not None:
             poses.append((pose.cost, turn, pose))
     if not poses or min(poses, key=lambda p: p[0])[0] > 120:
@@ -260,7 +261,9 @@ def _finish(
     lab = smooth_lab(small, 0.7 * pixel)
     size = (small.shape[1], small.shape[0])
     marks = [
-        MiddleMark(side=s, point_px=bowed(p[None], bow, *size)[0], weight=0.7 * w) for s, p, w in fit.notches if w > 0.25
+        MiddleMark(side=side, point_px=bowed(place[None], bow, *size)[0], weight=0.7 * clear)
+        for side, place, clear in fit.notches
+        if clear > 0.25
     ]
     k1 = bow * (fit.pose.focal_px / size[0]) ** 2
     refined = refine(lab, fit.pose.camera(size, k1), table, fit.breadth_mm, fit.rise_mm, pixel, marks)

@@ -31,7 +31,8 @@ def view_hints(bgr: U8, calibration: Calibration) -> list[str]:
     worst = calibration.mm_per_px(ends)
     if worst.max() > _FLAT_MM_PER_PX:
         hints.append(
-            f"at the far end one pixel spans {worst.max():.0f} mm: raise the camera, bring it closer or use a higher resolution"
+            f"at the far end one pixel spans {worst.max():.0f} mm: "
+            "raise the camera, bring it closer or use a higher resolution"
         )
     grid = np.array([[x, y] for x in (0.1, 0.5, 0.9) for y in (0.2, 0.8)]) * [table.length_mm, table.width_mm]
     diameter = 2 * float(camera.ball_radius_px(grid, table.ball_radius_mm).min())
@@ -45,7 +46,7 @@ def view_hints(bgr: U8, calibration: Calibration) -> list[str]:
             hints.append("the cloth is too dark: more light or a longer exposure")
         if float((cloth > 250).mean()) > _GLARE_SHARE:
             hints.append("parts of the cloth are burnt out by glare: shade the lamp or lower the exposure")
-        if _blurred(grey, calibration):
+        if _blurred(np.asarray(grey, np.uint8), calibration):
             hints.append("the picture is blurred: focus the camera on the cloth and clean the lens")
     return hints
 

@@ -1,4 +1,4 @@
-"""From a cloth mask to quadrilaterals: the straight lines that bound the cloth, and the sets of four that can be a table."""
+"""From a cloth mask to quadrilaterals: the lines that bound the cloth, and the sets of four that can be a table."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from vision_referee.domain.table import TableSpec
 F64 = npt.NDArray[np.float64]
 
 RADIUS_BIAS = 0.035
-"""One standard deviation of the logarithm of a detector's radii: they share a bias that more balls do not average away."""
+"""One standard deviation of the logarithm of a detector's radii: a bias that more balls do not average away."""
 MOUTH_SPREAD = 0.16
 """The same of a pocket's mouth as measured in the picture."""
 _LEAST_BALLS = 3
@@ -37,7 +37,7 @@ def recognise_table(
     if len(centres):
         xy_mm = calibration.balls_mm(centres)
         inside = (
-            (xy_mm > 0).all(axis=1) & (xy_mm[:, 0] < assumed.length_mm) & (xy_mm[:, 1] < assumed.width_mm) & (radii > 1.5)
+            (xy_mm > 0).all(axis=1) & (xy_mm < [assumed.length_mm, assumed.width_mm]).all(axis=1) & (radii > 1.5)
         )
         centres, radii, xy_mm = centres[inside], radii[inside], xy_mm[inside]
     if len(centres) < _LEAST_BALLS:

@@ -149,7 +149,7 @@ def _solve(
             at += len(line)
             parts.append(np.sign(off) * np.sqrt(2 * (np.sqrt(1 + np.minimum(off**2, 1e6)) - 1)))
         if len(marks):
-            ahead = seen.project(middles + [0.02 * length, 0, 0])
+            ahead = seen.project(middles + np.array([0.02 * length, 0, 0]))
             for mark, here, there in zip(marks, px[at:], ahead, strict=True):
                 way = (there - here) / 0.02
                 off_l = float((mark.point_px - here) @ way) / max(float(way @ way), 1e-9)

@@ -55,9 +55,9 @@ class Strip:
     def vote(self, used: npt.NDArray[np.bool_], ratio: float, slack_px: float, lines: int = 61) -> LineMap:
         """How strongly an edge follows each straight line that is nearly parallel, on the table, to the strip.
 
-        ``used`` (n,) leaves samples out (pocket mouths are no edge). ``ratio`` is by how much the picture's scale across
-        the strip grows from its start to its end: parallels have last = ratio * first, give or take ``slack_px``. An
-        edge is the same step of colour all along: what crosses the line by chance averages out.
+        ``used`` (n,) leaves samples out (pocket mouths are no edge). ``ratio`` is by how much the picture's scale
+        across the strip grows from its start to its end: parallels have last = ratio * first, give or take
+        ``slack_px``. An edge is the same step of colour all along: what crosses the line by chance averages out.
         """
         rows = np.flatnonzero(used)
         rows = rows[:: max(1, len(rows) // 72)]
@@ -74,9 +74,9 @@ class Strip:
         # What lies two samples' blur outside a line tells a nose (cushion top: cloth) from a rail's edge (wood).
         shift = round(2.5 * self.pixel / step)
         outer = np.pad(self.clothness[rows], ((0, 0), (shift, 0)), mode="edge")[:, : unit.shape[1]]
-        outer = cv2.blur(outer, (max(1, shift) | 1, 1), borderType=cv2.BORDER_REPLICATE)
+        outer = np.asarray(cv2.blur(outer, (max(1, shift) | 1, 1), borderType=cv2.BORDER_REPLICATE), np.float32)
         inner = np.pad(self.clothness[rows], ((0, 0), (0, shift)), mode="edge")[:, shift:]
-        inner = cv2.blur(inner, (max(1, shift) | 1, 1), borderType=cv2.BORDER_REPLICATE)
+        inner = np.asarray(cv2.blur(inner, (max(1, shift) | 1, 1), borderType=cv2.BORDER_REPLICATE), np.float32)
         seen = self.inside[rows].astype(np.float32)
         votes = np.dstack([unit * seen[..., None], outer * seen, inner * seen, seen]).astype(np.float32)
         total = np.zeros((lines, len(tilts), 6), np.float32)
@@ -102,7 +102,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineMap:
-    """Edges along lines of a strip. A line has offset ``first`` at the strip's start and ratio * first + tilt at its end.
+    """Edges along lines of a strip. A line has offset ``first`` at the start and ratio * first + tilt at the end.
 
     ``first_px`` (k,) and ``tilt_px`` (m,) span the map; ``strength`` (k, m) 0..1 of an edge of any kind, ``nose`` and
     ``rail`` (k, m) how well it does as one: outside a nose lies cloth, outside a rail's edge something else and cloth
@@ -134,11 +134,11 @@ class LineMap:
         ranked = sorted(((float(allowed[i, j]), int(i), int(j)) for i, j in tops), reverse=True)
         chosen: list[tuple[float, float, float]] = []
         grain = float(self.first_px[1] - self.first_px[0])
-        for strength, i, j in ranked:
+        for height, i, j in ranked:
             a = float(self.first_px[i])
             b = self.ratio * a + float(self.tilt_px[j])
             if all(abs(a - c) + abs(b - d) > 4 * grain for c, d, _ in chosen):
-                chosen.append((a, b, strength))
+                chosen.append((a, b, height))
             if len(chosen) == count:
                 break
         return chosen
@@ -164,7 +164,7 @@ def cut_strip(lab: F32, start_px: F64, end_px: F64, outward_px: float, inward_px
         colour, cv2.CV_32F, np.array([-0.25, -0.5, 0.0, 0.5, 0.25]) / (0.75 * pixel), np.array([1.0]),
         borderType=cv2.BORDER_REPLICATE,
     )  # fmt: skip
-    clothness = _clothness(colour, across, inside)
+    clothness = _clothness(np.asarray(colour, np.float32), across, inside)
     spread = np.median(np.abs(gradient[inside]), axis=0) if inside.any() else np.ones(3)
     noise = np.maximum(1.5 * spread, _NOISE_FLOOR)
     return Strip(

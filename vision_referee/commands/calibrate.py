@@ -50,7 +50,8 @@ def register(app: typer.Typer) -> None:
         if preview is not None:
             _write_picture(preview, draw_preview(frames[len(frames) // 2], found))
         typer.echo(
-            f"{found.table.name} ({found.table_reason}): residual {found.residual_px:.2f} px = {found.residual_mm:.1f} mm, "
+            f"{found.table.name} ({found.table_reason}): "
+            f"residual {found.residual_px:.2f} px = {found.residual_mm:.1f} mm, "
             f"camera {found.elevation_deg:.0f} degrees above the cloth, head at the {found.head_side}"
             f"{'' if found.head_known else ' (not known; say --head)'}"
         )
