@@ -36,6 +36,7 @@ from vision_referee.tracking.tracks import TrackRow
 from vision_referee.tracking.window import NOT_IN_PLAY, SolvedWindow, solve_window, still_since
 
 F64 = npt.NDArray[np.float64]
+_FIRST_LOOK_S = 3.0
 _ORDER = {"racked": 0, "strike": 1, "stopped": 8, "rest": 9, "hanging": 10}
 
 
@@ -97,6 +98,7 @@ class MotionStage:
         if cut:
             out = self._close(cut=True)
             self._tracker.reset()
+            self._book.lose_sight(detections.t_s)
             self._fresh, self._start_s, self._stroke_open = True, None, False
         if self._start_s is None:
             self._start_s = detections.t_s
@@ -138,6 +140,9 @@ class MotionStage:
         if held > cfg.window_max_s:
             return True
         if len(tracker.frames) < 8 or held < 0.5:
+            return False
+        if self._fresh and held < _FIRST_LOOK_S and not any(len(t.tracklet) >= 8 for t in tracker.tracks):
+            # A picture that does not change tells slowly: the first position is not to be missed.
             return False
         if tracker.quiet_for_s() < 0.2 or any(
             t.mode is Mode.ROLLING and t.missed and t.tracklet.ball is not None for t in tracker.tracks

@@ -35,6 +35,8 @@ class Ball:
     colour_sum: F64 = field(default_factory=lambda: np.zeros(3))
     colour_n: int = 0
     away_since_s: float | None = None
+    lost: bool = False
+    """Sight of the table was lost (a cut, a camera that was gone) while it lay there."""
     counted: dict[int, tuple[F64, F64, int]] = field(default_factory=dict)
     """What each live tracklet has contributed so far, so that it is not counted twice."""
 
@@ -77,13 +79,21 @@ class BallBook:
     def on_table(self) -> list[Ball]:
         return [b for b in self.balls.values() if b.on_table]
 
+    def lose_sight(self, t_s: float) -> None:
+        """Nobody looked at the table for a while: every ball on it will be known again by its place or its looks."""
+        for ball in self.on_table():
+            ball.on_table, ball.away_since_s, ball.lost = False, t_s, True
+
+    def lying_again(self, xy_mm: F64, tracklets: list[Tracklet], within_mm: float) -> Ball | None:
+        """The ball that lay here when sight was lost, if what lies here now looks like it."""
+        near = [b for b in self.balls.values() if b.lost and float(np.hypot(*(b.xy_mm - xy_mm))) < within_mm]
+        fitting = [b for b in near if _resembles(b, tracklets)]
+        return min(fitting, key=lambda b: float(np.hypot(*(b.xy_mm - xy_mm))), default=None)
+
     def returning(self, tracklets: list[Tracklet]) -> Ball | None:
         """The ball off the table that a newly seen one most likely is: the last to leave of those it resembles."""
         away = [b for b in self.balls.values() if not b.on_table and b.away_since_s is not None]
-        number_log = np.sum([t.number_log for t in tracklets], axis=0)
-        n = sum(t.colour_n for t in tracklets)
-        colour = np.sum([t.colour_sum for t in tracklets], axis=0) / max(n, 1)
-        fitting = [b for b in away if _alike(b, number_log, colour, n)]
+        fitting = [b for b in away if _resembles(b, tracklets)]
         return max(fitting, key=lambda b: b.away_since_s or 0.0, default=None)
 
     def cue(self, family: str) -> Ball | None:
@@ -149,6 +159,13 @@ class BallBook:
             if float(other[r2, c2].sum()) - total >= _SURE:
                 sure[balls[int(row)].id] = free[int(column)]
         return sure
+
+
+def _resembles(ball: Ball, tracklets: list[Tracklet]) -> bool:
+    number_log = np.sum([t.number_log for t in tracklets], axis=0)
+    n = sum(t.colour_n for t in tracklets)
+    colour = np.sum([t.colour_sum for t in tracklets], axis=0) / max(n, 1)
+    return _alike(ball, number_log, colour, n)
 
 
 def _alike(ball: Ball, number_log: F64, colour: F64, colour_n: int) -> bool:

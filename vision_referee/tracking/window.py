@@ -104,10 +104,11 @@ def _whose(parts: list[Piece], book: BallBook, table: TableSpec, end_s: float) -
         if parts[-1].alive and len(parts) == 1:
             parts[0].tracklet.ball = NOT_IN_PLAY
         return None
-    ball = book.returning([p.tracklet for p in parts])
+    tracklets = [p.tracklet for p in parts]
+    ball = book.lying_again(first.xy_mm, tracklets, 0.4 * table.ball_diameter_mm) or book.returning(tracklets)
     if ball is None:
         ball = book.new(first.xy_mm, first.t_s)
-    ball.on_table, ball.away_since_s = True, None
+    ball.on_table, ball.away_since_s, ball.lost = True, None, False
     return ball
 
 
