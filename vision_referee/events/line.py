@@ -177,7 +177,8 @@ class MotionStage:
         for path in solved.paths.values():
             path.label = self._book.balls[path.ball].label
         scene = Scene(
-            table=self._table, settings=self._settings, start_s=self._start_s, end_s=solved.end_s, paths=solved.paths
+            table=self._table, settings=self._settings, start_s=self._start_s, end_s=solved.end_s, paths=solved.paths,
+            first=self._fresh,
         )
         began_still = self._fresh and self._lay_still(solved)
         find_departures(scene)

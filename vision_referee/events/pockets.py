@@ -21,9 +21,13 @@ F64 = npt.NDArray[np.float64]
 
 def find_departures(scene: Scene) -> None:
     """Adds ``pocketed``, ``pocket_rebound`` and ``left_table`` events and cuts the paths of balls that left."""
-    for ball in list(scene.paths):
+    for ball in sorted(scene.paths, key=lambda b: not scene.paths[b].known):
         path = scene.paths[ball]
         departure = _pot(scene, path) or _off_table(scene, path)
+        if departure is not None and _of_a_ball_already_told(scene, path, departure):
+            scene.departures[ball] = departure
+            scene.paths[ball] = path.truncated(departure.t_s + 0.02)
+            continue
         if departure is not None and departure.t_s >= scene.start_s - 0.05:
             scene.departures[ball] = departure
             scene.paths[ball] = path.truncated(departure.t_s + 0.02)
@@ -34,6 +38,16 @@ def find_departures(scene: Scene) -> None:
                     )
                 )
         scene.events.extend(_rebounds(scene, scene.paths[ball]))
+
+
+def _of_a_ball_already_told(scene: Scene, path: BallPath, departure: Departure) -> bool:
+    """Glimpses in a net can look like another ball that comes from nowhere and falls: balls do not come from nowhere."""
+    if path.known or scene.first or departure.pocket is None:
+        return False
+    pocket = scene.table.pocket(departure.pocket)
+    began_near = float(np.hypot(*(path.sightings.xy_mm[0] - np.array(pocket.mouth_mm)))) < 4 * scene.diameter_mm
+    twin = any(d.pocket == departure.pocket and abs(d.t_s - departure.t_s) < 0.6 for d in scene.departures.values())
+    return began_near or twin
 
 
 def _pot(scene: Scene, path: BallPath) -> Departure | None:

@@ -31,4 +31,7 @@ def depth_and_side(pocket: Pocket, xy_mm: F64) -> tuple[F64, F64]:
 
 def hanging_depth_mm(table: TableSpec) -> float:
     """A resting centre deeper than this (negative: in front of the mouth) hangs: less than a radius from the lip."""
-    return min(lip_depth_mm(table) - table.ball_radius_mm, 0.0)
+    if table.family == "pyramid":
+        return min(lip_depth_mm(table) - table.ball_radius_mm, 0.0)
+    # Pool and snooker mouths are cut wide and vary: a ball that rests between the jaws hangs.
+    return -table.ball_radius_mm

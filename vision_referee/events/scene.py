@@ -48,6 +48,8 @@ class Scene:
     start_s: float
     end_s: float
     paths: dict[int, BallPath]
+    first: bool = False
+    """Nothing was known before: every ball is new."""
     explained: set[tuple[int, int]] = field(default_factory=set)
     """(ball id, break index) that have a cause."""
     events: list[VisionEvent] = field(default_factory=list)

@@ -154,7 +154,8 @@ def link_cost(a: Piece, b: Piece, pieces: list[Piece], table: TableSpec, c: Link
         best = min(best, (c.vanished if end.resting else c.vanished + 8.0) + 8.0 * gap)
     if end.resting and start.resting:
         # It was hidden and lies a little elsewhere: touched, or moved by hand, out of sight.
-        best = min(best, 10.0 + 6.0 * away / diameter)
+        # Within a diameter nothing else can have come to lie there.
+        best = min(best, 2.0 + 8.0 * away / diameter if away < diameter else 10.0 + 6.0 * away / diameter)
     return best + likeness + 0.5 * max(gap, 0.0)
 
 

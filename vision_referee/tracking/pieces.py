@@ -48,10 +48,14 @@ class Piece:
     is_head: bool = True
     """It begins where its tracklet begins (a tracklet may be cut in several pieces)."""
     is_tail: bool = True
+    known: int | None = None
+    """The ball it is known to be by another tracklet that was merged with it."""
 
     @property
     def ball(self) -> int | None:
         """The ball it is known to be from before the window."""
+        if self.known is not None:
+            return self.known
         return self.tracklet.ball if self.is_head else None
 
     def at(self, t_s: float, reach_s: float = 0.2) -> F64 | None:
@@ -72,6 +76,13 @@ def as_piece(tracklet: Tracklet, *, alive: bool, resting: bool, now_s: float, se
     sightings = without_outliers(_without_late_chance(tracklet.sightings(), now_s))
     noise = noise_mm(sightings)
     legs = tidy(split_into_legs(sightings, noise), sightings, noise, still_at_end=resting)
+    return piece_of(tracklet, alive, sightings, noise, legs, settle_mm_s)
+
+
+def piece_of(
+    tracklet: Tracklet, alive: bool, sightings: Sightings, noise: F64, legs: list[Leg], settle_mm_s: float
+) -> Piece:
+    """A piece whose legs are known."""
     first, last = legs[0], legs[-1]
     return Piece(
         tracklet=tracklet,
@@ -142,6 +153,7 @@ def _part(piece: Piece, a: int, b: int, *, head: bool, tail: bool, settle_mm_s: 
         end=_end_state(legs[-1], legs[-1].t1_s, settle_mm_s),
         is_head=piece.is_head and head,
         is_tail=piece.is_tail and tail,
+        known=piece.known if head else None,
     )
 
 

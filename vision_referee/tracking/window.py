@@ -10,6 +10,7 @@ import numpy.typing as npt
 from vision_referee.domain.table import TableSpec
 from vision_referee.tracking.identity import Ball, BallBook
 from vision_referee.tracking.linking import linked
+from vision_referee.tracking.merging import merged
 from vision_referee.tracking.mouths import nearest_mouth, outside_mm
 from vision_referee.tracking.paths import BallPath, build_path, path_of_legs
 from vision_referee.tracking.pieces import Piece, as_piece, cut_at_collisions
@@ -44,9 +45,9 @@ def solve_window(tracker: Tracker, book: BallBook, table: TableSpec, *, start_s:
         for tracklet, alive in live
         if len(tracklet) >= 3 and tracklet.ball != NOT_IN_PLAY
     ]
+    pieces, stale = merged(pieces, table.ball_diameter_mm, 25.0)
     pieces = cut_at_collisions(pieces, table.ball_diameter_mm, 25.0)
     solved = SolvedWindow(start_s, end_s, np.array([f.t_s for f in frames]), {})
-    stale: set[int] = set()
     owners: dict[int, tuple[Tracklet, int]] = {}
     for chain in linked(pieces, table, window_start_s=frames[0].t_s if frames else start_s):
         parts = [pieces[i] for i in chain]
