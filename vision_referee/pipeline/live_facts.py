@@ -103,7 +103,8 @@ class LiveFacts:
         for event in events:
             match event:
                 case Rest():
-                    self.rest_s = event.t
+                    # What still hangs is told again after it.
+                    self.rest_s, self.hanging = event.t, {}
                 case Hanging():
                     self.hanging[event.ball] = (event.pocket, self.rest_s)
                 case Pocketed() | PickedUp() | Moved() | Placed():
@@ -124,10 +125,14 @@ class LiveFacts:
         recent = [r for r in rulings if r.t_end >= self._struck_s and r.restored]
         self._restored = {ball.ball: ball for ruling in recent for ball in ruling.restored}
 
-    def hanging_now(self, t_s: float, hanging_s: float) -> tuple[HangingNow, ...]:
+    def hanging_now(self, state: GameState | None, t_s: float, hanging_s: float) -> tuple[HangingNow, ...]:
+        """The rules say since when each ball hangs; where there are none, the last rest does."""
+        hanging = self.hanging
+        if state is not None:
+            hanging = {ball: (h.pocket, h.since_s) for ball, h in state.hanging.items() if ball in self.hanging}
         return tuple(
             HangingNow(ball=ball, pocket=pocket, since_s=since, for_s=max(0.0, t_s - since))
-            for ball, (pocket, since) in self.hanging.items()
+            for ball, (pocket, since) in hanging.items()
             if t_s - since <= hanging_s + HANGING_SHOWN_S
         )
 

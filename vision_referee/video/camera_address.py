@@ -73,7 +73,7 @@ def camera_address(text: str) -> CameraAddress:
     path = Path(given)
     if re.fullmatch(r"/dev/video\d+", given):
         return CameraAddress(text=given, device=int(given[len("/dev/video") :]))
-    if not path.exists():
+    if not given or not path.exists():
         raise InputError(f"{given}: no such file, and no camera; give a device number, rtsp://…, http://… or a file")
     return CameraAddress(text=given, file=path)
 
