@@ -108,6 +108,8 @@ class _Match:
     def __init__(self, request: AnalysisRequest, writer: MatchFolderWriter, officials: OfficialLines, eye: Eye) -> None:
         self._writer = writer
         self._first = eye
+        # A game in progress opens with the position (CONTRACT: Rulings). Without a game, `rest` only ends strokes.
+        self._opens = request.rules != "none"
         game = GameRules(rules=request.rules, players=request.players, settings=request.settings)
         self._line = MatchLine(writer, game, eye.calibration.table, officials)
 
@@ -118,7 +120,7 @@ class _Match:
         base = len(line.times)
         line.files.append(SourceFile(path=str(video.info.path.resolve()), t_offset_s=float(offset_s), first_frame=base))
         line.size = line.size if base else (video.info.width, video.info.height)
-        motion = MotionStage(line.table)
+        motion = MotionStage(line.table, initial_rest=self._opens)
         for detections, repeated, cut in sightings(video, eye):
             detections.t_s += offset_s
             detections.frame += base
