@@ -27,6 +27,7 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Score the ball detector: AP50, precision, recall, centre error in px and mm, by ball size; numbers."""
         from vision_referee.detection.backends import open_backend
+        from vision_referee.detection.numbers import open_reader
         from vision_referee.domain.errors import InputError
         from vision_referee.training.labelled_sets import real_folder
         from vision_referee.training.score_detector import score_real, score_rendered
@@ -45,7 +46,9 @@ def register(app: typer.Typer) -> None:
         figures["sets"] = [
             {**tally.figures(threshold), "reliability": tally.reliability()} for tally in tallies
         ]  # fmt: skip
-        if numbers:
+        if numbers and open_reader(models) is None:
+            typer.echo("no number reader among the models: numbers are not scored", err=True)
+        elif numbers:
             figures["numbers"] = score_numbers(models, numbers)
         for tally in tallies:
             _print(tally.figures(threshold))
