@@ -21,7 +21,7 @@ F64 = npt.NDArray[np.float64]
 
 def find_departures(scene: Scene) -> None:
     """Adds ``pocketed``, ``pocket_rebound`` and ``left_table`` events and cuts the paths of balls that left."""
-    for ball in sorted(scene.paths, key=lambda b: not scene.paths[b].known):
+    for ball in sorted(scene.paths, key=lambda b: (not scene.paths[b].known, scene.paths[b].start_s)):
         path = scene.paths[ball]
         departure = _pot(scene, path) or _off_table(scene, path)
         if departure is not None and _of_a_ball_already_told(scene, path, departure):
@@ -42,7 +42,8 @@ def find_departures(scene: Scene) -> None:
 
 def _of_a_ball_already_told(scene: Scene, path: BallPath, departure: Departure) -> bool:
     """Glimpses in a net can look like another ball that comes from nowhere and falls: balls do not come from nowhere."""
-    if path.known or scene.first or departure.pocket is None:
+    known = path.known or (scene.first and path.start_s < scene.start_s + 0.4)
+    if known or departure.pocket is None:
         return False
     pocket = scene.table.pocket(departure.pocket)
     began_near = float(np.hypot(*(path.sightings.xy_mm[0] - np.array(pocket.mouth_mm)))) < 4 * scene.diameter_mm

@@ -31,6 +31,8 @@ class LinkCosts:
     speed_won: float = 5.0
     """A moving ball that goes on faster, and no other ball near."""
     two_impacts: float = 13.0
+    beside: float = 3.0
+    """It goes on within half a diameter of where it should be."""
     vanished: float = 19.0
     """A ball that is gone and a ball that is new at about the same time, and nothing between them understood."""
     longest_gap_s: float = 3.0
@@ -105,6 +107,10 @@ def _begin_cost(piece: Piece, table: TableSpec, window_start_s: float, c: LinkCo
 def link_cost(a: Piece, b: Piece, pieces: list[Piece], table: TableSpec, c: LinkCosts) -> float:
     """Cost that ``b`` is ``a`` going on; infinite where it cannot be."""
     end, start = a.end, b.start
+    overlap = end.t_s - start.t_s
+    if 0.02 <= overlap < 0.1 and len(a.sightings) >= 6:
+        # Its last sightings were already something else's: it ended when the other began.
+        end = _end_before(a, start.t_s - 0.02)
     gap = start.t_s - end.t_s
     if gap <= -0.02 or (gap > c.longest_gap_s and not end.resting):
         return float("inf")
@@ -142,9 +148,15 @@ def link_cost(a: Piece, b: Piece, pieces: list[Piece], table: TableSpec, c: Link
             ):
                 cost += c.speed_won
             best = min(best, cost)
+    if gap <= 0.12:
+        # Nothing else can be within half a diameter of where it should be by now, whatever its velocity seems to be.
+        middle = (end.velocity_mm_s + start.velocity_mm_s) / 2
+        off = float(np.hypot(*(start.xy_mm - end.xy_mm - middle * max(gap, 0.0)))) / (0.45 * diameter)
+        if off < 1.0:
+            best = min(best, c.beside + 4.0 * off**2)
     if not end.resting and away <= 1.05 * end.speed_mm_s * gap + 0.5 * diameter:
         best = min(best, c.two_impacts + 3.0 * gap + 0.5 * away / diameter)
-    if not start.resting and gap < 0.6 and away <= 1.1 * fastest * gap + 0.5 * diameter:
+    if not start.resting and gap < 0.6 and away <= 1.1 * fastest * max(gap, 0.04) + 0.5 * diameter:
         # Set going, and met something else before it was seen again.
         at_cushion = min(nearest_nose(table, end.xy_mm)[1], nearest_nose(table, start.xy_mm)[1]) < 2.5 * diameter
         price = c.two_impacts - (4.0 if at_cushion and gap < 0.2 else 0.0)
@@ -156,7 +168,23 @@ def link_cost(a: Piece, b: Piece, pieces: list[Piece], table: TableSpec, c: Link
         # It was hidden and lies a little elsewhere: touched, or moved by hand, out of sight.
         # Within a diameter nothing else can have come to lie there.
         best = min(best, 2.0 + 8.0 * away / diameter if away < diameter else 10.0 + 6.0 * away / diameter)
-    return best + likeness + 0.5 * max(gap, 0.0)
+    # A moving ball is seldom lost for long.
+    unseen = 0.5 * max(gap, 0.0) + (0.0 if end.resting else 5.0 * max(gap - 0.15, 0.0))
+    return best + likeness + unseen + (2.0 if overlap >= 0.02 else 0.0)
+
+
+def _end_before(piece: Piece, t_s: float) -> EndState:
+    """The state a piece had a little before its end."""
+    leg = next((leg for leg in reversed(piece.legs) if leg.t0_s <= t_s), piece.legs[0])
+    inside = float(np.clip(t_s, leg.t0_s, leg.t1_s))
+    return EndState(
+        t_s=t_s,
+        xy_mm=leg.straight(t_s),
+        velocity_mm_s=np.zeros(2) if leg.resting else leg.velocity(inside),
+        place_sigma_mm=leg.place_sigma(inside),
+        speed_sigma_mm_s=0.0 if leg.resting else leg.speed_sigma(inside),
+        resting=leg.resting,
+    )
 
 
 def _fastest_around(end: EndState, start: EndState, pieces: list[Piece]) -> float:
