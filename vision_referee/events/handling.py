@@ -9,6 +9,9 @@ from vision_referee.events.scene import Scene
 from vision_referee.tracking.identity import BallBook
 from vision_referee.tracking.window import SolvedWindow
 
+_HAND_S = 0.2
+"""How long a hand that has let go of a ball still hides it."""
+
 
 def find_handling(scene: Scene, book: BallBook, solved: SolvedWindow, *, first: bool) -> list[VisionEvent]:
     """``placed`` for balls that came to lie on the table out of nowhere, ``picked_up`` for balls that are gone."""
@@ -21,7 +24,9 @@ def find_handling(scene: Scene, book: BallBook, solved: SolvedWindow, *, first: 
             x, y = last.coef[0]
             length = last.t1_s - last.t0_s
             confidence = float(np.clip(0.5 + 0.3 * length, 0.5, 0.9))
-            events.append(Placed(t=last.t0_s, ball=path.label, x=float(x), y=float(y), confidence=confidence))
+            # The hand that put it there still covered it at first.
+            t_s = max(last.t0_s - _HAND_S, scene.start_s)
+            events.append(Placed(t=t_s, ball=path.label, x=float(x), y=float(y), confidence=confidence))
         unseen = scene.end_s - float(path.sightings.t_s[-1])
         if path.alive and last.resting and unseen > scene.settings.gone_blind_s:
             x, y = last.coef[0]

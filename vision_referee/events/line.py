@@ -18,6 +18,7 @@ from vision_referee.domain.table import TableSpec
 from vision_referee.events.contacts import find_touchings
 from vision_referee.events.cushions import find_cushions, find_grazes, find_hidden_bounces
 from vision_referee.events.handling import find_handling
+from vision_referee.events.jolts import find_shakes
 from vision_referee.events.lines import find_crossings
 from vision_referee.events.pockets import find_departures
 from vision_referee.events.pockets_cut import depth_and_side, hanging_depth_mm
@@ -27,6 +28,8 @@ from vision_referee.events.rows import window_rows
 from vision_referee.events.scene import Scene
 from vision_referee.events.settings import EventSettings
 from vision_referee.events.starts import explain_starts
+from vision_referee.events.tips import find_tips
+from vision_referee.events.touches import find_deflections, find_displacements
 from vision_referee.tracking.identity import BallBook
 from vision_referee.tracking.paths import BallPath
 from vision_referee.tracking.settings import TrackingSettings
@@ -91,6 +94,8 @@ class MotionStage:
         self._stroke_open = False
         self._braking = [100.0]
         self._racked = False
+        self._before_cut: dict[int, F64] = {}
+        """Where the balls were when the recording was cut."""
 
     def push(self, detections: Detections, *, repeated: bool = False, cut: bool = False) -> MotionOutput:
         """One frame on. ``repeated``: the picture is the one before again; ``cut``: time was cut out before it."""
@@ -171,7 +176,12 @@ class MotionStage:
         if not tracker.frames or self._start_s is None:
             return MotionOutput()
         solved = solve_window(
-            tracker, self._book, self._table, start_s=self._start_s, braking_mm_s2=float(np.median(self._braking))
+            tracker,
+            self._book,
+            self._table,
+            start_s=self._start_s,
+            braking_mm_s2=float(np.median(self._braking)),
+            after_cut=bool(self._before_cut),
         )
         self._book.name(self._book.cue(self._table.family))
         for path in solved.paths.values():
@@ -187,6 +197,10 @@ class MotionStage:
         find_grazes(scene)
         explain_starts(scene)
         find_hidden_bounces(scene)
+        find_tips(scene)
+        find_displacements(scene)
+        find_deflections(scene)
+        find_shakes(scene)
         find_crossings(scene)
         find_stops(scene)
         events = list(scene.events)
@@ -200,7 +214,7 @@ class MotionStage:
         rows = window_rows(scene, [f for f in tracker.frames if f.t_s > self._rows_until_s])
         self._rows_until_s = tracker.frames[-1].t_s
         self._start_s = tracker.frames[-1].t_s
-        self._fresh = False
+        self._fresh, self._before_cut = False, {}
         tracker.begin_window(still_since(solved, [t.tracklet for t in tracker.tracks]))
         return MotionOutput(rows, self._in_order(events, frames))
 
@@ -238,9 +252,19 @@ class MotionStage:
         if rack is not None:
             self._racked = True
             events.append(Racked(t=self._start_s, balls=rack, order_ok=order_ok(rack), confidence=0.95))
-        if self._initial_rest and balls:
+        if self._initial_rest and balls and self._is_news(scene, balls):
             events += rest_events(self._table, self._start_s, balls, 0.9)
         return events
+
+    def _is_news(self, scene: Scene, balls: list[BallAt]) -> bool:
+        """Whether the first position differs from the one before a cut (always true at the beginning)."""
+        if not self._before_cut:
+            return True
+        here = scene.paths
+        if set(here) != set(self._before_cut):
+            return True
+        near = 0.5 * self._table.ball_diameter_mm
+        return any(float(np.hypot(*(here[b].at(scene.start_s) - xy))) > near for b, xy in self._before_cut.items())
 
     def _rests(self, scene: Scene, events: list[VisionEvent], *, cut: bool) -> list[VisionEvent]:
         """A ``rest`` at the end of each stroke within the window."""
@@ -283,6 +307,9 @@ class MotionStage:
         live = {t.tracklet.key for t in self._tracker.tracks}
         for entry in self._book.balls.values():
             entry.settle(live)
+            if self._before_cut and entry.on_table and entry.id not in scene.paths:
+                # It was there before the cut and is not after: what became of it was not recorded.
+                entry.on_table, entry.away_since_s = False, scene.start_s
 
     def _in_order(self, events: list[VisionEvent], frames: list[WindowFrame]) -> list[VisionEvent]:
         times = np.array([f.t_s for f in frames])

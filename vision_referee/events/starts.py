@@ -299,6 +299,9 @@ def _strike_or_touch(scene: Scene, start: Start, starts: list[Start]) -> None:
     struck = speed > scene.settings.strike_speed_mm_s and _goes_by_itself(path, start)
     if struck and under_way and not is_cue and speed < 400.0:
         struck = False
+    cue_known = any(p.label == CUE for p in scene.paths.values())
+    if struck and cue_known and not is_cue and speed < 250.0:
+        struck = False  # brushed by a sleeve or a cue: nobody plays another ball so softly
     if struck:
         confidence = 0.97 if speed > 200 else 0.85
         if under_way:

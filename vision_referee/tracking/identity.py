@@ -165,10 +165,11 @@ def _resembles(ball: Ball, tracklets: list[Tracklet]) -> bool:
     number_log = np.sum([t.number_log for t in tracklets], axis=0)
     n = sum(t.colour_n for t in tracklets)
     colour = np.sum([t.colour_sum for t in tracklets], axis=0) / max(n, 1)
-    return _alike(ball, number_log, colour, n)
+    return alike(ball, number_log, colour, n)
 
 
-def _alike(ball: Ball, number_log: F64, colour: F64, colour_n: int) -> bool:
+def alike(ball: Ball, number_log: F64, colour: F64, colour_n: int) -> bool:
+    """Whether colour (3,) and number evidence (17,) leave it possible that they are this ball's."""
     if ball.colour_n and colour_n and float(np.linalg.norm(ball.colour - colour)) > 28.0:
         return False
     if ball.number_log[16] >= 5 and number_log[16] >= 5:

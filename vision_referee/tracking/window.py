@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vision_referee.domain.table import TableSpec
-from vision_referee.tracking.identity import Ball, BallBook
+from vision_referee.tracking.association import assign
+from vision_referee.tracking.identity import Ball, BallBook, alike
 from vision_referee.tracking.linking import linked
 from vision_referee.tracking.merging import merged
 from vision_referee.tracking.mouths import nearest_mouth, outside_mm
@@ -33,7 +34,9 @@ class SolvedWindow:
     appeared: set[int] = field(default_factory=set)
 
 
-def solve_window(tracker: Tracker, book: BallBook, table: TableSpec, *, start_s: float, braking_mm_s2: float) -> SolvedWindow:
+def solve_window(
+    tracker: Tracker, book: BallBook, table: TableSpec, *, start_s: float, braking_mm_s2: float, after_cut: bool = False
+) -> SolvedWindow:
     """Links the tracker's tracklets since ``start_s`` and builds every ball's path. Updates ``book`` and the tracker's
     tracks (which ball each is)."""
     frames = [f for f in tracker.frames if f.looked]
@@ -49,12 +52,14 @@ def solve_window(tracker: Tracker, book: BallBook, table: TableSpec, *, start_s:
     pieces = cut_at_collisions(pieces, table.ball_diameter_mm, 25.0)
     solved = SolvedWindow(start_s, end_s, np.array([f.t_s for f in frames]), {})
     owners: dict[int, tuple[Tracklet, int]] = {}
-    for chain in linked(pieces, table, window_start_s=frames[0].t_s if frames else start_s):
+    chains = linked(pieces, table, window_start_s=frames[0].t_s if frames else start_s)
+    again = _seen_again([[pieces[i] for i in chain] for chain in chains], book, table) if after_cut else {}
+    for n, chain in enumerate(chains):
         parts = [pieces[i] for i in chain]
-        ball = _whose(parts, book, table, end_s)
+        ball = again.get(n) or _whose(parts, book, table, end_s)
         if ball is None:
             continue
-        known = parts[0].ball is not None
+        known = parts[0].ball is not None or n in again
         if not known:
             solved.appeared.add(ball.id)
         sightings = [p.sightings for p in parts]
@@ -83,6 +88,26 @@ def solve_window(tracker: Tracker, book: BallBook, table: TableSpec, *, start_s:
         tracklet.ball = ball_id
     tracker.drop(stale)
     return solved
+
+
+def _seen_again(chains: list[list[Piece]], book: BallBook, table: TableSpec) -> dict[int, Ball]:
+    """After a cut: which chain (by index) is which ball of before, by place, colour and number together."""
+    balls = book.on_table()
+    if not balls or not chains:
+        return {}
+    cost = np.full((len(chains), len(balls)), np.inf)
+    for n, parts in enumerate(chains):
+        if sum(len(p.sightings) for p in parts) < 6:
+            continue
+        number_log = np.sum([p.tracklet.number_log for p in parts], axis=0)
+        colour = np.sum([p.tracklet.colour_sum for p in parts], axis=0) / max(sum(p.tracklet.colour_n for p in parts), 1)
+        for m, ball in enumerate(balls):
+            if not alike(ball, number_log, colour, 1):
+                continue
+            away = float(np.hypot(*(parts[0].start.xy_mm - ball.xy_mm))) / table.ball_diameter_mm
+            shade = float(np.linalg.norm(colour - ball.colour)) if ball.colour_n else 0.0
+            cost[n, m] = min(away, 8.0) + (shade / 12.0) ** 2
+    return {n: balls[m] for n, m in assign(cost)}
 
 
 def _whose(parts: list[Piece], book: BallBook, table: TableSpec, end_s: float) -> Ball | None:
