@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import threading
 import time
 from collections.abc import Iterator
@@ -170,6 +172,25 @@ def test_a_camera_that_cannot_be_opened_says_why() -> None:
         next(opener(camera_address("http://127.0.0.1:9/none"))())
 
 
+def test_a_video_served_over_http_is_a_camera_that_begins_again(tmp_path: Path) -> None:
+    write_video(tmp_path / "a.mkv", [k / 25 for k in range(15)])
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *words: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    feed = CameraFeed(opener(camera_address(f"http://127.0.0.1:{server.server_port}/a.mkv")), settings=QUICK)
+    feed.start()
+    frames = _all(feed, 35)
+    feed.stop()
+    server.shutdown()
+    assert feed.state().losses >= 2
+    assert all(a.t_s < b.t_s for a, b in pairwise(frames))
+    assert len({read_index(f.bgr()) for f in frames}) >= 10
+
+
 def test_jitter_of_the_network_does_not_become_jitter_of_time() -> None:
     rng = np.random.default_rng(3)
     stamps = np.arange(300) / 30
@@ -178,6 +199,16 @@ def test_jitter_of_the_network_does_not_become_jitter_of_time() -> None:
     times = np.array([clock.time_s(float(s), float(a)) for s, a in zip(stamps, arrivals, strict=True)])
     assert np.abs(np.diff(times[60:]) - 1 / 30).max() < 0.003, "after two seconds steps are even to 3 ms"
     assert (times <= arrivals + 1e-9).all()
+
+
+@pytest.mark.parametrize("true_hz", [12.0, 30.0])
+def test_stamps_that_are_made_up_are_found_out(true_hz: float) -> None:
+    """Pictures over HTTP carry no stamps: the demuxer counts 25 a second, whatever comes."""
+    clock = StreamClock()
+    arrivals = 50.0 + np.arange(600) / true_hz
+    times = np.array([clock.time_s(k / 25, float(a)) for k, a in enumerate(arrivals)])
+    late = arrivals > 58.0
+    assert np.abs(np.diff(times[late]) - 1 / true_hz).max() < 1e-6
 
 
 def test_a_stream_whose_clock_starts_again_goes_on() -> None:

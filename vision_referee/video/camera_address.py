@@ -22,8 +22,6 @@ _FAULTS_TOLERATED = 100
 """Broken packets one after another before a stream is given up and opened anew."""
 _LATE_S = 0.25
 """A file's frame that is due longer ago than this is not shown any more."""
-_AHEAD_S = 0.5
-"""A stream that comes faster than its own stamps say (a file on a server, segments in one go) is held back."""
 
 
 class CameraLost(Exception):
@@ -111,7 +109,7 @@ def file_shots(
 
 
 def _stream_shots(url: str, shown: str) -> Iterator[Shot]:
-    options = {"fflags": "nobuffer", "flags": "low_delay"}
+    options = {"flags": "low_delay"}
     if url.lower().startswith("rtsp"):
         options |= {"rtsp_transport": "tcp"}
     try:
@@ -124,7 +122,8 @@ def _stream_shots(url: str, shown: str) -> Iterator[Shot]:
         stream = container.streams.video[0]
         # Frame threads would hold back as many pictures as there are threads.
         stream.thread_type = "SLICE"
-        begun: tuple[float, float] | None = None
+        # A file on a server, or segments that come in one go, are played at their own speed; a camera is never held up.
+        pace = _Pace() if container.duration is not None or "hls" in container.format.name else None
         faults = 0
         packets = container.demux(stream)
         while True:
@@ -140,14 +139,24 @@ def _stream_shots(url: str, shown: str) -> Iterator[Shot]:
                     raise CameraLost(f"{shown} is gone ({_reason(error)})") from error
                 continue
             for picture in pictures:
-                now = time.monotonic()
-                stamp_s = picture.time
-                if stamp_s is not None:
-                    begun = begun if begun and abs(now - begun[0] - stamp_s + begun[1]) < 30.0 else (now, stamp_s)
-                    ahead = (stamp_s - begun[1]) - (now - begun[0])
-                    if ahead > _AHEAD_S:
-                        time.sleep(min(ahead - _AHEAD_S / 2, 2.0))
-                yield Shot(picture, stamp_s)
+                if pace is not None and picture.time is not None:
+                    pace.wait(picture.time)
+                yield Shot(picture, picture.time)
+
+
+class _Pace:
+    """Holds back pictures that come faster than their stamps say."""
+
+    def __init__(self) -> None:
+        self._begun: tuple[float, float] | None = None
+
+    def wait(self, stamp_s: float) -> None:
+        now = time.monotonic()
+        if self._begun is None or abs(now - self._begun[0] - stamp_s + self._begun[1]) > 30.0:
+            self._begun = (now, stamp_s)
+        ahead = (stamp_s - self._begun[1]) - (now - self._begun[0])
+        if ahead > 0:
+            time.sleep(min(ahead, 2.0))
 
 
 def _device_shots(device: int) -> Iterator[Shot]:

@@ -17,7 +17,7 @@ from vision_referee.video.frames import Frame
 _TIME_BASE = Fraction(1, 90_000)
 _KEY_EVERY_S = 1.0
 # Fragments make the file readable while it grows, and whole up to the last second after a power cut.
-_CONTAINER = {"movflags": "frag_keyframe+empty_moov+default_base_moof", "frag_duration": "500000"}
+_CONTAINER = {"movflags": "frag_keyframe+empty_moov+default_base_moof", "frag_duration": "500000", "flush_packets": "1"}
 _CODEC = {"preset": "ultrafast", "tune": "zerolatency", "crf": "23"}
 
 
