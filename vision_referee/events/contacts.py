@@ -1,7 +1,7 @@
 """Which balls touched, and when: two paths one diameter apart, and velocities that changed along the line of centres.
 
-Distance alone is not a contact (a near miss), a break alone has no name. Both together are: equal masses push each other
-apart along the line between their centres, the one as much as the other.
+Distance alone is not a contact (a near miss), a break alone has no name. Both together are: equal masses push each
+other apart along the line between their centres, the one as much as the other.
 """
 
 from __future__ import annotations
@@ -112,9 +112,14 @@ def _judge(scene: Scene, a: BallPath, b: BallPath, times: F64, apart: F64, k: in
     approach = _approach(a, b, t_s)
     if weight < 0.7 or (approach < -20.0 and not (a_started or b_started)):
         return None
-    if not (a_started or b_started) and weight < 1.1 and _other_cause(scene, a, break_a) and _other_cause(scene, b, break_b):
+    if (
+        not (a_started or b_started)
+        and weight < 1.1
+        and _other_cause(scene, a, break_a)
+        and _other_cause(scene, b, break_b)
+    ):
         return None
-    tight = float(np.exp(-(((distance / diameter) - 1.0) / 0.25) ** 2))
+    tight = float(np.exp(-((((distance / diameter) - 1.0) / 0.25) ** 2)))
     confidence = float(np.clip(0.45 + 0.3 * weight + 0.1 * tight, 0.4, 0.98))
     for path, br, push in ((a, break_a, push_a), (b, break_b, push_b)):
         if br is not None and push > 0:

@@ -44,7 +44,7 @@ def find_cushions(scene: Scene) -> None:
 def find_grazes(scene: Scene) -> None:
     """Adds cushions met so softly that the leg did not break: the ball nears the nose to one radius and turns away."""
     radius, diameter = scene.table.ball_radius_mm, scene.diameter_mm
-    for ball, path in scene.paths.items():
+    for path in scene.paths.values():
         for leg in path.legs:
             if leg.resting or leg.n < 10 or leg.t1_s < scene.start_s:
                 continue
@@ -68,7 +68,8 @@ def find_grazes(scene: Scene) -> None:
 
 
 def find_hidden_bounces(scene: Scene) -> None:
-    """Adds cushions met by a ball between its being hit and its being seen again, when it goes where nothing pushed it."""
+    """Adds cushions met by a ball between its being hit and its being seen again, when it goes where nothing pushed
+    it."""
     for touching in scene.touchings:
         if touching.bounced:
             continue
@@ -115,7 +116,7 @@ def cushions_of(table: TableSpec, br: Break, reach_diameters: float) -> list[tup
             continue
         if not br.is_impact and (share < 0.65 or abs(distance / table.ball_diameter_mm - 0.5) > 0.2):
             continue
-        near = float(np.exp(-(((distance / table.ball_diameter_mm) - 0.5) / 0.45) ** 2))
+        near = float(np.exp(-((((distance / table.ball_diameter_mm) - 0.5) / 0.45) ** 2)))
         confidence = float(np.clip(0.55 + 0.3 * near + 0.15 * (share - 0.45) / 0.55, 0.4, 0.98))
         found.append((cushion, confidence))
     return found

@@ -34,7 +34,7 @@ def find_shakes(scene: Scene) -> None:
     usual = float(np.median(shiver)) / 0.7
     strong = shiver > max(1.5, 5.0 * usual)
     told = -1e9
-    for k in np.flatnonzero(strong):
+    for k in np.flatnonzero(strong).tolist():
         near = strong[(np.abs(t - t[k]) < 0.25)].sum()
         if near >= 2 and t[k] - told > 1.0 and t[k] >= scene.start_s:
             confidence = float(np.clip(0.5 + 0.05 * shiver[k] / max(usual, 0.2), 0.5, 0.9))

@@ -1,8 +1,9 @@
 """Detections in, track rows and events out: the line from sightings to facts, the same for recorded and live work.
 
-A window runs from one stillness to the next. When every ball has been still for ``TrackingSettings.still_min_s`` or so the
-window is solved as a whole (see ``tracking.window``) and its events are told in time order. While nothing moves, rows are
-handed on every second.
+A window runs from one stillness to the next. When every ball has been still for ``TrackingSettings.still_min_s`` or
+so the
+window is solved as a whole (see ``tracking.window``) and its events are told in time order. While nothing moves,
+rows are handed on every second.
 """
 
 from __future__ import annotations
@@ -130,8 +131,8 @@ class MotionStage:
             x, y = track.filter.xy_mm
             found.append(
                 BallNow(
-                    key=tracklet.key, label=ball.label or None if ball is not None else None, x_mm=float(x), y_mm=float(y),
-                    moving=track.mode is Mode.ROLLING, seen=track.missed == 0,
+                    key=tracklet.key, label=ball.label or None if ball is not None else None, x_mm=float(x),
+                    y_mm=float(y), moving=track.mode is Mode.ROLLING, seen=track.missed == 0,
                 )
             )  # fmt: skip
         return found
@@ -187,7 +188,11 @@ class MotionStage:
         for path in solved.paths.values():
             path.label = self._book.balls[path.ball].label
         scene = Scene(
-            table=self._table, settings=self._settings, start_s=self._start_s, end_s=solved.end_s, paths=solved.paths,
+            table=self._table,
+            settings=self._settings,
+            start_s=self._start_s,
+            end_s=solved.end_s,
+            paths=solved.paths,
             first=self._fresh,
         )
         began_still = self._fresh and self._lay_still(solved)
@@ -238,7 +243,7 @@ class MotionStage:
         """Where a ball lies at ``t_s``: the resting leg around it, else the path."""
         for leg in path.legs:
             if leg.resting and leg.t0_s - 0.3 <= t_s <= leg.t1_s + 0.1:
-                return leg.coef[0]
+                return np.asarray(leg.coef[0], np.float64)
         return path.at(t_s)
 
     def _first_position(self, scene: Scene, began_still: bool) -> list[VisionEvent]:
@@ -275,14 +280,26 @@ class MotionStage:
             struck = any(begin - 0.1 <= t <= end for t in strikes)
             if struck:
                 self._stroke_open = True
-            if not self._stroke_open or still_moving:
+            creeping = cut and still_moving and self._creeps(scene)
+            if not self._stroke_open or (still_moving and not creeping):
                 continue
             stops = [e.t for e in events if isinstance(e, Stopped) and begin - 0.1 <= e.t <= end + 0.1]
             falls = [d.t_s for d in scene.departures.values() if begin - 0.1 <= d.t_s <= end + 0.3]
             t_s = max(stops + falls, default=end)
-            found += rest_events(self._table, t_s, self._balls_at(scene, t_s + 0.05), 0.95)
+            if creeping:
+                t_s = scene.end_s
+            found += rest_events(self._table, t_s, self._balls_at(scene, t_s + 0.05), 0.5 if creeping else 0.95)
             self._stroke_open = False
         return found
+
+    def _creeps(self, scene: Scene) -> bool:
+        """Whether all that still moves at the end of the recording is in its last centimetres."""
+        speeds = [
+            float(np.hypot(*path.velocity(scene.end_s)))
+            for ball, path in scene.paths.items()
+            if ball not in scene.departures and path.moving_at(scene.end_s)
+        ]
+        return all(speed < self._settings.creep_mm_s for speed in speeds)
 
     def _identified(self, t_s: float) -> list[VisionEvent]:
         return [

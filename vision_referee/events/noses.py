@@ -26,5 +26,3 @@ def nose_distance_mm(table: TableSpec, cushion: Cushion, xy_mm: F64) -> float:
         Cushion.RIGHT: y,
         Cushion.LEFT: table.width_mm - y,
     }[cushion]
-
-

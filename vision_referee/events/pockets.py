@@ -1,6 +1,7 @@
 """Pots, rattles and balls off the table: where paths end.
 
-Two signs make a pot: the path leads into a mouth, and the ball is gone from the bed. It is stamped when its centre passes
+Two signs make a pot: the path leads into a mouth, and the ball is gone from the bed. It is stamped when its centre
+passes
 the lip, by its own motion, not when it is missed. What is still seen of it in the net is no longer on the table.
 """
 
@@ -33,15 +34,14 @@ def find_departures(scene: Scene) -> None:
             scene.paths[ball] = path.truncated(departure.t_s + 0.02)
             if departure.pocket is not None:
                 scene.events.append(
-                    Pocketed(
-                        t=departure.t_s, ball=path.label, pocket=departure.pocket, confidence=departure.confidence
-                    )
+                    Pocketed(t=departure.t_s, ball=path.label, pocket=departure.pocket, confidence=departure.confidence)
                 )
         scene.events.extend(_rebounds(scene, scene.paths[ball]))
 
 
 def _of_a_ball_already_told(scene: Scene, path: BallPath, departure: Departure) -> bool:
-    """Glimpses in a net can look like another ball that comes from nowhere and falls: balls do not come from nowhere."""
+    """Glimpses in a net can look like another ball that comes from nowhere and falls: balls do not come from
+    nowhere."""
     known = path.known or (scene.first and path.start_s < scene.start_s + 0.4)
     if known or departure.pocket is None:
         return False
@@ -151,7 +151,10 @@ def _led_in(path: BallPath, scene: Scene) -> Departure | None:
         straight = float(np.clip(1.0 - float(side) / slack, 0.0, 1.0))
         confidence = float(np.clip(0.95 - 0.5 * max(wait - 0.1, 0.0) - 0.15 * (1 - straight), 0.3, 0.95))
         if best is None or wait < best[0]:
-            best = (wait, Departure(ball=path.ball, t_s=end + max(wait, 0.0), pocket=pocket.name, confidence=confidence))
+            best = (
+                wait,
+                Departure(ball=path.ball, t_s=end + max(wait, 0.0), pocket=pocket.name, confidence=confidence),
+            )
     return best[1] if best is not None else None
 
 
@@ -161,7 +164,10 @@ def _off_table(scene: Scene, path: BallPath) -> Departure | None:
     out = np.array([outside_mm(table, xy) for xy in s.xy_mm])
     limit = 0.35 * table.ball_diameter_mm
     beyond = np.array(
-        [o > limit and nearest_mouth(table, xy)[1] > 0.9 * table.ball_diameter_mm for o, xy in zip(out, s.xy_mm, strict=True)]
+        [
+            o > limit and nearest_mouth(table, xy)[1] > 0.9 * table.ball_diameter_mm
+            for o, xy in zip(out, s.xy_mm, strict=True)
+        ]
     )
     if beyond[-1]:
         inside = np.flatnonzero(out <= 0)
@@ -182,9 +188,7 @@ def _off_table(scene: Scene, path: BallPath) -> Departure | None:
             return None
         k = int(np.argmax(passed > 0))
         t_s, where = last.t1_s + 0.01 * k, ahead[k]
-        scene.events.append(
-            LeftTable(t=t_s, ball=path.label, x=float(where[0]), y=float(where[1]), confidence=0.6)
-        )
+        scene.events.append(LeftTable(t=t_s, ball=path.label, x=float(where[0]), y=float(where[1]), confidence=0.6))
         return Departure(ball=path.ball, t_s=t_s, pocket=None, confidence=0.6)
     else:
         return None

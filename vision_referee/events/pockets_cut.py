@@ -1,6 +1,7 @@
 """Where a ball falls: the lip behind a pocket's mouth at which a centre loses its support.
 
-The lip lies a little behind the line of the mouth; its depth is a family's usual cut (pyramid pockets have a deep shelf).
+The lip lies a little behind the line of the mouth; its depth is a family's usual cut (pyramid pockets have a deep
+shelf).
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ def lip_depth_mm(table: TableSpec) -> float:
 
 
 def depth_and_side(pocket: Pocket, xy_mm: F64) -> tuple[F64, F64]:
-    """How far points (…, 2) lie behind the mouth's line (positive: in the pocket), and off its axis (absolute), in mm."""
+    """How far points (…, 2) lie behind the mouth's line (positive: in the pocket), and off its axis (absolute), in
+    mm."""
     offset = np.asarray(xy_mm, np.float64) - np.array(pocket.mouth_mm)
     ix, iy = pocket.inward
     depth = -(offset[..., 0] * ix + offset[..., 1] * iy)

@@ -15,7 +15,8 @@ _ROWS = 5
 
 
 def find_rack(table: TableSpec, balls: list[BallAt]) -> tuple[BallAt, ...] | None:
-    """The fifteen balls that form a triangle pointing along the table, apex first, row by row; None where there is none."""
+    """The fifteen balls that form a triangle pointing along the table, apex first, row by row; None where there is
+    none."""
     objects = [b for b in balls if b.ball != CUE]
     if len(objects) < 15:
         return None

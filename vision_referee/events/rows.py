@@ -14,7 +14,8 @@ F64 = npt.NDArray[np.float64]
 
 
 def window_rows(scene: Scene, frames: list[WindowFrame]) -> list[TrackRow]:
-    """Rows in the order of ``frames``; a ball has rows from its first sighting until it leaves play (one row says so)."""
+    """Rows in the order of ``frames``; a ball has rows from its first sighting until it leaves play (one row says
+    so)."""
     times = np.array([f.t_s for f in frames])
     rows: list[list[TrackRow]] = [[] for _ in frames]
     for ball, path in scene.paths.items():
@@ -46,9 +47,7 @@ def _add_rows(
             )  # fmt: skip
             return
         k = int(np.searchsorted(seen, t))
-        nearest = min(
-            abs(seen[k] - t) if k < len(seen) else np.inf, abs(seen[k - 1] - t) if k > 0 else np.inf
-        )
+        nearest = min(abs(seen[k] - t) if k < len(seen) else np.inf, abs(seen[k - 1] - t) if k > 0 else np.inf)
         hidden = nearest > 0.2
         moving = path.moving_at(t)
         velocity = path.velocity(t) if moving else np.zeros(2)

@@ -21,5 +21,5 @@ class EventSettings:
     """The same where it is not known what is in front of it."""
     placed_s: float = 0.8
     """A ball that appears between strokes is said to be placed once it has been seen so long."""
-    net_s: float = 0.6
-    """How long a ball that fell may still be seen in the pocket."""
+    creep_mm_s: float = 80.0
+    """A recording that ends while the last ball is slower than this ends with a (doubtful) rest."""

@@ -1,6 +1,7 @@
 """What set a resting ball going: another ball, the tip, or a hand.
 
-A ball that starts with no ball touching it was struck, if it goes like a struck ball: fast from the first moment and only
+A ball that starts with no ball touching it was struck, if it goes like a struck ball: fast from the first moment and
+only
 slowing after. Else it was touched. Balls that lay together leave together; the struck one is then the one that nobody
 pushes.
 """
@@ -24,7 +25,8 @@ F64 = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """A resting ball begins to move at ``t_s`` with ``velocity_mm_s``; ``moved_mm`` is how far it lies from there later."""
+    """A resting ball begins to move at ``t_s`` with ``velocity_mm_s``; ``moved_mm`` is how far it lies from there
+    later."""
 
     ball: int
     index: int
@@ -154,9 +156,7 @@ def _drop_frozen_partings(scene: Scene, starts: list[Start]) -> None:
     They meet anew only after they have been clearly apart.
     """
     first = starts[0].ball if starts else None
-    scene.touchings = [
-        t for t in scene.touchings if first in (t.a, t.b) or not _still_together(scene, t.a, t.b, t.t_s)
-    ]
+    scene.touchings = [t for t in scene.touchings if first in (t.a, t.b) or not _still_together(scene, t.a, t.b, t.t_s)]
 
 
 def _still_together(scene: Scene, a: int, b: int, t_s: float) -> bool:
@@ -286,12 +286,21 @@ def _strike_or_touch(scene: Scene, start: Start, starts: list[Start]) -> None:
     )
     is_cue = path.label == CUE
     leaves = scene.departures.get(start.ball)
-    falls = leaves is not None and leaves.pocket is not None and leaves.t_s - start.t_s < 0.7 and start.moved_mm < 1.2 * scene.diameter_mm
+    falls = (
+        leaves is not None
+        and leaves.pocket is not None
+        and leaves.t_s - start.t_s < 0.7
+        and start.moved_mm < 1.2 * scene.diameter_mm
+    )
     if falls and speed < 400.0:
         return  # a hanging ball that gives way
     leg = path.legs[start.index + 1]
     way = float(np.hypot(*(leg.at(leg.t1_s) - leg.at(leg.t0_s))))
-    if (start.ball, start.index + 1) in scene.explained and way < 0.25 * scene.diameter_mm and leg.t1_s - start.t_s < 0.3:
+    if (
+        (start.ball, start.index + 1) in scene.explained
+        and way < 0.25 * scene.diameter_mm
+        and leg.t1_s - start.t_s < 0.3
+    ):
         return  # a shiver of the rest before what hit it
     error = 3 * float(np.median(path.noise_mm))
     if start.moved_mm < max(scene.settings.least_move_mm, error) and speed < 100.0:

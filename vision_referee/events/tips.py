@@ -1,6 +1,7 @@
 """What the balls' motion says of the tip: equal masses share their speed, and who keeps more was pushed on.
 
-At a contact the cue ball hands on what it has along the line of centres; sideways it keeps all. If it goes on along that
+At a contact the cue ball hands on what it has along the line of centres; sideways it keeps all. If it goes on along
+that
 line with more than half of what it came with, the tip was still at it: a double hit (two balls lay close), or a push.
 """
 
@@ -12,7 +13,8 @@ from vision_referee.domain.events import Strike, Tip, TipKind
 from vision_referee.events.scene import Scene
 
 _KEPT = 0.5
-"""Of its speed along the line of centres a cue ball keeps (1 - e) / 2, about 0.05; with follow it gains later, by rolling."""
+"""Of its speed along the line of centres a cue ball keeps (1 - e) / 2, about 0.05; with follow it gains later, by
+rolling."""
 
 
 def find_tips(scene: Scene) -> None:

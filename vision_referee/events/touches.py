@@ -26,9 +26,7 @@ def find_displacements(scene: Scene) -> None:
             start_s = max(before.t1_s, scene.start_s)
             scene.events.append(Touch(t=start_s, ball=path.label, moved_mm=round(moved, 1), confidence=confidence))
             x, y = after.coef[0]
-            scene.events.append(
-                Stopped(t=after.t0_s, ball=path.label, x=float(x), y=float(y), confidence=confidence)
-            )
+            scene.events.append(Stopped(t=after.t0_s, ball=path.label, x=float(x), y=float(y), confidence=confidence))
 
 
 def find_deflections(scene: Scene) -> None:
@@ -43,7 +41,10 @@ def find_deflections(scene: Scene) -> None:
                 continue
             if br.strength_mm_s < max(8 * br.jump_sigma_mm_s, 250.0):
                 continue
-            if nearest_nose(scene.table, br.xy_mm)[1] < 1.6 * diameter or nearest_mouth(scene.table, br.xy_mm)[1] < 2 * diameter:
+            if (
+                nearest_nose(scene.table, br.xy_mm)[1] < 1.6 * diameter
+                or nearest_mouth(scene.table, br.xy_mm)[1] < 2 * diameter
+            ):
                 continue
             if any(
                 other != ball and float(np.hypot(*(p.at(br.t_s) - br.xy_mm))) < 2.2 * diameter

@@ -23,7 +23,8 @@ def assign(cost: F64) -> list[tuple[int, int]]:
 
 
 def gated_cost(predicted_mm: F64, sigma_mm: F64, gate_mm: F64, seen_mm: F64, seen_sigma_mm: F64) -> F64:
-    """Cost (n tracks, m detections): squared distance in sigmas plus the spread's log, infinite outside ``gate_mm`` (n,)."""
+    """Cost (n tracks, m detections): squared distance in sigmas plus the spread's log, infinite outside ``gate_mm``
+    (n,)."""
     distance = np.linalg.norm(predicted_mm[:, None, :] - seen_mm[None, :, :], axis=2)
     spread = np.hypot(sigma_mm[:, None], seen_sigma_mm[None, :])
     cost = (distance / spread) ** 2 + 2.0 * np.log(spread)

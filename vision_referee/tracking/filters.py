@@ -1,4 +1,5 @@
-"""The Kalman filter of one ball in the table plane: state (x, y, vx, vy) in mm and mm/s, with a rest and a rolling mode."""
+"""The Kalman filter of one ball in the table plane: state (x, y, vx, vy) in mm and mm/s, with a rest and a rolling
+mode."""
 
 from __future__ import annotations
 

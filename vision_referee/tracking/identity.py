@@ -138,7 +138,8 @@ class BallBook:
         return fresh
 
     def solve_numbers(self) -> dict[int, int]:
-        """Numbers by ball id, only those that any other assignment of the set would make at least 20 times less likely."""
+        """Numbers by ball id, only those that any other assignment of the set would make at least 20 times less
+        likely."""
         balls = [b for b in self.balls.values() if b.label != CUE and b.number is None and b.number_log[16] >= 3]
         taken = {b.number for b in self.balls.values() if b.number is not None}
         free = [n for n in range(1, 16) if n not in taken]

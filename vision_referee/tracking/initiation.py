@@ -22,7 +22,9 @@ class Leftover:
     sigma_mm: float
 
 
-def triples(pool: list[Leftover], *, newest_slot: int, top_speed_mm_s: float, slack_mm: float) -> list[tuple[int, int, int]]:
+def triples(
+    pool: list[Leftover], *, newest_slot: int, top_speed_mm_s: float, slack_mm: float
+) -> list[tuple[int, int, int]]:
     """Triples (i, j, k) of ``pool``, k of the newest frame, that lie on one straight, even path; best first, disjoint.
 
     A third sighting must be where the first two say, within noise and ``slack_mm`` (what braking does in two frames).
@@ -37,9 +39,9 @@ def triples(pool: list[Leftover], *, newest_slot: int, top_speed_mm_s: float, sl
     slot = np.array([p.slot for p in pool])
     found: list[tuple[float, int, int, int]] = []
     newest = np.flatnonzero(slot == newest_slot)
-    for k in newest:
+    for k in newest.tolist():
         middles = np.flatnonzero((slot < newest_slot) & (slot >= newest_slot - 2))
-        for j in middles:
+        for j in middles.tolist():
             dt = t[k] - t[j]
             if dt <= 0:
                 continue
@@ -56,15 +58,15 @@ def triples(pool: list[Leftover], *, newest_slot: int, top_speed_mm_s: float, sl
             ratio = back / dt
             spread = np.sqrt(sigma[firsts] ** 2 + ((1 + ratio) * sigma[j]) ** 2 + (ratio * sigma[k]) ** 2)
             allowed = 3.0 * spread + slack_mm + 0.03 * speed * back
-            for i, m, s, a in zip(firsts, miss, spread, allowed, strict=True):
+            for i, m, s, a in zip(firsts.tolist(), miss, spread, allowed, strict=True):
                 if m <= a:
                     score = float((m / (s + slack_mm / 3)) ** 2 + speed / 1000.0)
                     found.append((score, int(i), int(j), int(k)))
     found.sort()
     used: set[int] = set()
-    chosen = []
-    for _, i, j, k in found:
-        if not used & {i, j, k}:
-            used |= {i, j, k}
-            chosen.append((i, j, k))
+    chosen: list[tuple[int, int, int]] = []
+    for _, first, middle, last in found:
+        if not used & {first, middle, last}:
+            used |= {first, middle, last}
+            chosen.append((first, middle, last))
     return chosen

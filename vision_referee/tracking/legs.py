@@ -1,6 +1,7 @@
 """A ball's path in legs: between impacts a ball rests, slides or rolls, and each is a parabola in time.
 
-Sliding and rolling friction are constant forces, so a leg is p + v u + c u^2 in each coordinate; where one leg goes over
+Sliding and rolling friction are constant forces, so a leg is p + v u + c u^2 in each coordinate; where one leg goes
+over
 into the next something happened (an impact, the end of sliding, the stop). The legs are found all at once by dynamic
 programming: least squares plus a price for each leg (optimal partitioning, as in Jackson et al. 2005).
 """
@@ -78,7 +79,8 @@ class Leg:
 
 
 def noise_mm(s: Sightings) -> F64:
-    """Noise of each sighting (n,) from the sightings themselves: how far each lies from the parabola of three neighbours.
+    """Noise of each sighting (n,) from the sightings themselves: how far each lies from the parabola of three
+    neighbours.
 
     The calibration's own sigma is mostly bias, common to neighbouring sightings; it only bounds the answer.
     """
@@ -145,7 +147,7 @@ def fit_leg(s: Sightings, noise: F64, first: int, last: int, *, resting: bool) -
         normal[1, 1] += 1.0 / _SPEED_SIGMA_MM_S**2
         normal[2, 2] += 4.0 / _ACCELERATION_SIGMA_MM_S2**2
         normal[0, 0] += 1e-9
-        cov = np.linalg.inv(normal)
+        cov = np.asarray(np.linalg.inv(normal), np.float64)
         coef = cov @ ((basis * w[:, None]).T @ p)
     return Leg(
         first=first, last=last, t0_s=float(t[0]), t1_s=float(t[-1]), ref_s=ref, coef=coef, cov=cov, resting=resting
@@ -159,7 +161,8 @@ def _middle(p: F64) -> F64:
 
 
 def split_into_legs(s: Sightings, noise: F64) -> list[Leg]:
-    """The cheapest legs for the sightings ``s`` (n >= 1) with ``noise`` (n,), in time order, each sighting in one leg."""
+    """The cheapest legs for the sightings ``s`` (n >= 1) with ``noise`` (n,), in time order, each sighting in one
+    leg."""
     n = len(s)
     if n == 0:
         return []
@@ -208,7 +211,7 @@ def _lies_still(s: Sightings, noise: F64) -> bool:
         return False
     quarters = np.array([np.median(part, axis=0) for part in np.array_split(s.xy_mm, 4)])
     drift = np.hypot(*(quarters - quarters.mean(axis=0)).T).max()
-    return float(drift) < max(0.8, 2.5 * error / np.sqrt(n / 4))
+    return bool(float(drift) < max(0.8, 2.5 * error / np.sqrt(n / 4)))
 
 
 def _leg_costs(t: F64, p: F64, w: F64) -> tuple[F64, F64]:

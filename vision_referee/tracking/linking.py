@@ -1,8 +1,10 @@
 """Which tracklets are one ball: solved for the whole window at once by what physics allows between them.
 
 A piece that ended and a piece that began may be one ball when a straight path, or one impact in between, joins them:
-there is a moment at which the one's way forward and the other's way back meet. An impact wants a cause (a cushion, another
-ball, the tip on a resting ball), speed is not won from nothing, and colour and number must not contradict. All pairs are
+there is a moment at which the one's way forward and the other's way back meet. An impact wants a cause (a cushion,
+another
+ball, the tip on a resting ball), speed is not won from nothing, and colour and number must not contradict. All pairs
+are
 decided together by least total cost, against the costs of ending (cheap at a pocket) and of beginning from nowhere.
 """
 
@@ -46,7 +48,9 @@ class LinkCosts:
     """Of a piece too short to be sure of: what each of its sightings says against its being chance."""
 
 
-def linked(pieces: list[Piece], table: TableSpec, *, window_start_s: float, costs: LinkCosts | None = None) -> list[list[int]]:
+def linked(
+    pieces: list[Piece], table: TableSpec, *, window_start_s: float, costs: LinkCosts | None = None
+) -> list[list[int]]:
     """Chains of indices into ``pieces``, each chain one ball in time order; every piece is in exactly one chain."""
     c = costs or LinkCosts()
     n = len(pieces)
@@ -143,8 +147,10 @@ def link_cost(a: Piece, b: Piece, pieces: list[Piece], table: TableSpec, c: Link
                 cost += c.unexplained
             # A way back over a long time is a guess.
             cost += 10.0 * max(start.t_s - t_s - 0.4, 0.0)
-            if not end.resting and start.speed_mm_s > 1.15 * end.speed_mm_s + 100.0 and not _ball_near(
-                where, t_s, (a, b), pieces, table
+            if (
+                not end.resting
+                and start.speed_mm_s > 1.15 * end.speed_mm_s + 100.0
+                and not _ball_near(where, t_s, (a, b), pieces, table)
             ):
                 cost += c.speed_won
             best = min(best, cost)
@@ -161,7 +167,7 @@ def link_cost(a: Piece, b: Piece, pieces: list[Piece], table: TableSpec, c: Link
         at_cushion = min(nearest_nose(table, end.xy_mm)[1], nearest_nose(table, start.xy_mm)[1]) < 2.5 * diameter
         price = c.two_impacts - (4.0 if at_cushion and gap < 0.2 else 0.0)
         best = min(best, price + 6.0 * gap + 0.7 * away / diameter)
-    if 100.0 < start.speed_mm_s and gap < 0.7 and len(b.sightings) >= 8 and away <= 10_000.0 * max(gap, 0.02):
+    if start.speed_mm_s > 100.0 and gap < 0.7 and len(b.sightings) >= 8 and away <= 10_000.0 * max(gap, 0.02):
         # Whatever happened in between: balls do not vanish and appear.
         best = min(best, (c.vanished if end.resting else c.vanished + 8.0) + 8.0 * gap)
     if end.resting and start.resting:
@@ -255,7 +261,8 @@ def _likeness_cost(a: Piece, b: Piece) -> float:
 
 
 def number_posterior(number_log: F64) -> F64:
-    """Probabilities (16,) of cue, 1..15 from summed evidence. Neighbouring views are alike: they count as few, not many."""
+    """Probabilities (16,) of cue, 1..15 from summed evidence. Neighbouring views are alike: they count as few, not
+    many."""
     n = max(float(number_log[16]), 1.0)
     tempered = number_log[:16] * min(1.0, 12.0 / n) * 0.6
     p = np.exp(tempered - tempered.max())

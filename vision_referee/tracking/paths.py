@@ -127,7 +127,15 @@ def build_path(
     noise = noise_mm(s)
     legs = tidy(split_into_legs(s, noise), s, noise, still_at_end=still_at_end)
     return path_of_legs(
-        ball=ball, label=label, known=known, alive=alive, sightings=s, noise=noise, legs=legs, braking_mm_s2=braking_mm_s2, keys=keys
+        ball=ball,
+        label=label,
+        known=known,
+        alive=alive,
+        sightings=s,
+        noise=noise,
+        legs=legs,
+        braking_mm_s2=braking_mm_s2,
+        keys=keys,
     )
 
 
@@ -145,9 +153,7 @@ def path_of_legs(
 ) -> BallPath:
     """A path whose legs are known: breaks and stops are added."""
     s = sightings
-    path = BallPath(
-        ball=ball, label=label, known=known, alive=alive, sightings=s, noise_mm=noise, legs=legs, keys=keys
-    )
+    path = BallPath(ball=ball, label=label, known=known, alive=alive, sightings=s, noise_mm=noise, legs=legs, keys=keys)
     path.breaks = [break_between(legs, i) for i in range(len(legs) - 1)]
     _fit_stops(path, braking_mm_s2)
     return path

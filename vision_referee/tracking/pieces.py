@@ -59,7 +59,8 @@ class Piece:
         return self.tracklet.ball if self.is_head else None
 
     def at(self, t_s: float, reach_s: float = 0.2) -> F64 | None:
-        """Where it was at ``t_s`` (2,), at most ``reach_s`` beyond its ends; None farther off. A resting end reaches on."""
+        """Where it was at ``t_s`` (2,), at most ``reach_s`` beyond its ends; None farther off. A resting end reaches
+        on."""
         if t_s < self.start.t_s:
             near = self.start.t_s - t_s <= reach_s
             return self.start.on(t_s) if near else None
@@ -72,7 +73,8 @@ class Piece:
 
 
 def as_piece(tracklet: Tracklet, *, alive: bool, resting: bool, now_s: float, settle_mm_s: float) -> Piece:
-    """Legs and ends of a tracklet; ``resting``: the tracker calls it still at its end. An end slower than ``settle_mm_s`` (or than its own error) counts as resting."""
+    """Legs and ends of a tracklet; ``resting``: the tracker calls it still at its end. An end slower than
+    ``settle_mm_s`` (or than its own error) counts as resting."""
     sightings = without_outliers(_without_late_chance(tracklet.sightings(), now_s))
     noise = noise_mm(sightings)
     legs = tidy(split_into_legs(sightings, noise), sightings, noise, still_at_end=resting)
@@ -158,8 +160,8 @@ def _part(piece: Piece, a: int, b: int, *, head: bool, tail: bool, settle_mm_s: 
 
 
 def _without_late_chance(s: Sightings, now_s: float) -> Sightings:
-    """A ball gone from its place leaves a gate open in which a false detection or another ball may chance to lie: one or
-    two sightings long after all others are not it."""
+    """A ball gone from its place leaves a gate open in which a false detection or another ball may chance to lie:
+    one or two sightings long after all others are not it."""
     gaps = np.flatnonzero(np.diff(s.t_s) > 0.25)
     if len(gaps) and len(s) - (gaps[-1] + 1) < 4 and gaps[-1] >= 3:
         return s.part(slice(0, int(gaps[-1]) + 1))

@@ -11,7 +11,8 @@ F64 = npt.NDArray[np.float64]
 def is_repeat(previous_mm: F64, seen_mm: F64, rolling_mm: F64, expected_step_mm: F64, *, least_step_mm: float) -> bool:
     """Whether a frame shows the picture of the one before.
 
-    ``previous_mm`` (m, 2) and ``seen_mm`` (n, 2) are the two frames' detections, ``rolling_mm`` (k, 2) the last places of
+    ``previous_mm`` (m, 2) and ``seen_mm`` (n, 2) are the two frames' detections, ``rolling_mm`` (k, 2) the last
+    places of
     the balls that roll and ``expected_step_mm`` (k,) how far each should have come. Only balls that should have moved
     visibly can tell; all of them must stand still at once, and nothing may be anywhere new.
     """

@@ -1,4 +1,5 @@
-"""What tracking can be tuned by, each with what it trades. Lengths are in ball diameters: they carry over between tables."""
+"""What tracking can be tuned by, each with what it trades. Lengths are in ball diameters: they carry over between
+tables."""
 
 from __future__ import annotations
 

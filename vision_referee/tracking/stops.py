@@ -53,6 +53,4 @@ def fit_stop(
     best = int(np.argmin(chi))
     weight = np.exp(-0.5 * (chi - chi[best]))
     sigma = float(np.sqrt((weight * (times - times[best]) ** 2).sum() / weight.sum()))
-    return Stop(
-        t_s=float(times[best]), t_sigma_s=max(sigma, 0.01), xy_mm=a[best], braking_mm_s2=float(braking[best])
-    )
+    return Stop(t_s=float(times[best]), t_sigma_s=max(sigma, 0.01), xy_mm=a[best], braking_mm_s2=float(braking[best]))

@@ -151,7 +151,9 @@ class Tracker:
     def _usable(self, d: Detections) -> npt.NDArray[np.int64]:
         margin = self.settings.outside_diameters * self.table.ball_diameter_mm
         x, y = d.xy_mm[:, 0], d.xy_mm[:, 1]
-        inside = (x > -margin) & (x < self.table.length_mm + margin) & (y > -margin) & (y < self.table.width_mm + margin)
+        inside = (
+            (x > -margin) & (x < self.table.length_mm + margin) & (y > -margin) & (y < self.table.width_mm + margin)
+        )
         good = np.flatnonzero(inside & (d.confidence >= self.settings.min_confidence) & np.isfinite(x) & np.isfinite(y))
         nearest = self.settings.duplicate_diameters * self.table.ball_diameter_mm
         return np.asarray(good[without_duplicates(d.xy_mm[good], d.confidence[good], nearest)], np.int64)

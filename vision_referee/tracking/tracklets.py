@@ -18,7 +18,8 @@ class Mode(StrEnum):
 
 @dataclass(slots=True)
 class Sightings:
-    """n sightings in time order: ``t_s`` (n,), ``frame`` (n,), ``xy_mm`` (n, 2), ``sigma_mm`` (n,), ``confidence`` (n,)."""
+    """n sightings in time order: ``t_s`` (n,), ``frame`` (n,), ``xy_mm`` (n, 2), ``sigma_mm`` (n,), ``confidence``
+    (n,)."""
 
     t_s: F64
     frame: npt.NDArray[np.int64]

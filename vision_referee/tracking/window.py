@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -100,7 +101,9 @@ def _seen_again(chains: list[list[Piece]], book: BallBook, table: TableSpec) -> 
         if sum(len(p.sightings) for p in parts) < 6:
             continue
         number_log = np.sum([p.tracklet.number_log for p in parts], axis=0)
-        colour = np.sum([p.tracklet.colour_sum for p in parts], axis=0) / max(sum(p.tracklet.colour_n for p in parts), 1)
+        colour = np.sum([p.tracklet.colour_sum for p in parts], axis=0) / max(
+            sum(p.tracklet.colour_n for p in parts), 1
+        )
         for m, ball in enumerate(balls):
             if not alike(ball, number_log, colour, 1):
                 continue
@@ -119,7 +122,11 @@ def _whose(parts: list[Piece], book: BallBook, table: TableSpec, end_s: float) -
     span = last.t_s - first.t_s
     if count < 6 or span < 0.2:
         return None
-    if not parts[-1].alive and (count < 10 or span < 0.4) and nearest_mouth(table, last.xy_mm)[1] > table.ball_diameter_mm:
+    if (
+        not parts[-1].alive
+        and (count < 10 or span < 0.4)
+        and nearest_mouth(table, last.xy_mm)[1] > table.ball_diameter_mm
+    ):
         return None
     confidence = float(np.mean(np.concatenate([p.sightings.confidence for p in parts])))
     if confidence < 0.35:
@@ -141,7 +148,7 @@ def _whose(parts: list[Piece], book: BallBook, table: TableSpec, end_s: float) -
 def _strays_between(parts: list[Piece], stray: list[Pooled], table: TableSpec) -> list[Sightings]:
     """Single detections that lie on the way across the gaps of a chain."""
     found: list[Sightings] = []
-    for a, b in zip(parts[:-1], parts[1:], strict=True):
+    for a, b in itertools.pairwise(parts):
         for pooled in stray:
             s = pooled.leftover
             if not a.end.t_s < s.t_s < b.start.t_s:
