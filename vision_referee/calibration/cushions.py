@@ -322,7 +322,7 @@ def _scored(
             )
             off_breadth = math.log(breadth / USUAL_BREADTH) / BREADTH_SPREAD
             unusual = (off_breadth**2 + ((rise - USUAL_RISE) / RISE_SPREAD) ** 2) / 2
-            score = 0.6 * nose.sum(1) + 0.5 * rail.sum(1) - 0.35 * unusual - 0.03 * readings.cost
+            score = 0.6 * nose.sum(1) + 0.5 * rail.sum(1) - 0.35 * unusual - 0.05 * readings.cost
             better = score > best
             best = np.where(better, score, best)
             chosen[better] = [breadth, rise]

@@ -32,7 +32,10 @@ MIDDLE_SIGMA = 0.008
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refined:
-    """The camera and what the fit says of itself; residuals are root mean squares over the nose points kept."""
+    """The camera and what the fit says of itself.
+
+    Residuals are root mean squares over the nose points kept; over the rails' edges where no nose can be seen.
+    """
 
     camera: Camera
     breadth_mm: float
@@ -166,6 +169,7 @@ def _judged(
     edges: list[EdgePoints], camera: Camera, table: TableSpec, breadth_mm: float, rise_mm: float, pixel: float
 ) -> Refined:
     noses, rails = [0.0] * 4, [0.0] * 4
+    any_nose = any(e.kind == NOSE for e in edges)
     squares: list[F64] = []
     squares_mm: list[F64] = []
     for e in edges:
@@ -175,14 +179,14 @@ def _judged(
         share = float(near.mean()) * e.share
         if e.kind == NOSE:
             noses[e.side] = share
-            if near.any():
-                middle = side_points(table, e.side, count=5)[2:3, :2]
-                jacobian = camera.px_per_mm(middle, table.nose_height_mm)[0]
-                across = jacobian[:, 0] if e.side % 2 == 0 else jacobian[:, 1]
-                squares.append(off[near] ** 2)
-                squares_mm.append(off[near] ** 2 / max(float(across @ across), 1e-12))
         else:
             rails[e.side] = share
+        if near.any() and (e.kind == NOSE or not any_nose):
+            middle = side_points(table, e.side, count=5)[2:3, :2]
+            jacobian = camera.px_per_mm(middle, table.nose_height_mm)[0]
+            across = jacobian[:, 0] if e.side % 2 == 0 else jacobian[:, 1]
+            squares.append(off[near] ** 2)
+            squares_mm.append(off[near] ** 2 / max(float(across @ across), 1e-12))
     residual_px = math.sqrt(float(np.concatenate(squares).mean())) if squares else float("inf")
     residual_mm = math.sqrt(float(np.concatenate(squares_mm).mean())) if squares_mm else float("inf")
     return Refined(
