@@ -23,7 +23,7 @@ $(VENV)/.installed-dev: pyproject.toml $(VENV)/.installed
 
 demo: $(VENV)/.installed   ## analyse the sample match and say where its report is
 	@rm -rf demo && mkdir -p demo
-	$(BIN)/vision-referee analyze sample_videos/break_and_pot.mp4 --rules small-russian --officials sample_videos/break_and_pot.officials.jsonl --table pyramid-12ft --out demo/match
+	$(BIN)/vision-referee analyze sample_videos/break_and_pot.mp4 --rules american --officials sample_videos/break_and_pot.officials.jsonl --table pyramid-12ft --out demo/match
 	@echo "The report is at $(CURDIR)/demo/match/report.html"
 
 test: $(VENV)/.installed-dev   ## install and run all the tests
