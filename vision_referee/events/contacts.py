@@ -46,7 +46,8 @@ def _of_pair(scene: Scene, a: BallPath, b: BallPath, spans: list[tuple[float, fl
     if apart.min() > reach + 60.0:
         return []
     out: list[Touching] = []
-    for k in _near_times(apart, reach):
+    candidates = _near_times(apart, reach) + _while_starting(a, b, times, reach) + _while_starting(b, a, times, reach)
+    for k in sorted(set(candidates)):
         touching = _judge(scene, a, b, times, apart, k)
         if touching is not None and not (out and touching.t_s - out[-1].t_s < 0.05):
             out.append(touching)
@@ -75,6 +76,23 @@ def _near_times(apart: F64, reach: float) -> list[int]:
         ]
         found.extend(inner or [k + int(np.argmin(part))])
         k = end
+    return found
+
+
+def _while_starting(mover: BallPath, starter: BallPath, times: F64, reach: float) -> list[int]:
+    """Indices of the moments at which one ball was nearest the place that another left between two sightings."""
+    found: list[int] = []
+    for br in starter.breaks:
+        left, right = starter.legs[br.index], starter.legs[br.index + 1]
+        if not left.resting or right.resting or right.t0_s - left.t1_s < 0.05:
+            continue
+        inside = np.flatnonzero((times >= left.t1_s) & (times <= right.t0_s))
+        if not len(inside):
+            continue
+        apart = np.hypot(*(mover.sample(times[inside]) - left.coef[0]).T)
+        best = int(np.argmin(apart))
+        if apart[best] < reach + 20.0:
+            found.append(int(inside[best]))
     return found
 
 

@@ -107,7 +107,9 @@ def cushions_of(table: TableSpec, br: Break, reach_diameters: float) -> list[tup
         distance = nose_distance_mm(table, cushion, br.xy_mm)
         toward = -float(br.before_mm_s @ normal)
         # Slow balls are seen well: only a fast one, between two frames, may have been much nearer than its break.
-        if distance > min(reach, 0.7 * table.ball_diameter_mm + 0.3 * abs(toward) * br.gap_s):
+        if distance < -0.3 * table.ball_diameter_mm or distance > min(
+            reach, 0.7 * table.ball_diameter_mm + 0.3 * abs(toward) * br.gap_s
+        ):
             continue
         push = float(br.jump_mm_s @ normal)
         share = push / max(br.strength_mm_s, 1.0)

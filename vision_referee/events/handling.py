@@ -9,7 +9,7 @@ from vision_referee.events.scene import Scene
 from vision_referee.tracking.identity import BallBook
 from vision_referee.tracking.window import SolvedWindow
 
-_HAND_S = 0.2
+HAND_S = 0.2
 """How long a hand that has let go of a ball still hides it."""
 
 
@@ -25,7 +25,7 @@ def find_handling(scene: Scene, book: BallBook, solved: SolvedWindow, *, first: 
             length = last.t1_s - last.t0_s
             confidence = float(np.clip(0.5 + 0.3 * length, 0.5, 0.9))
             # The hand that put it there still covered it at first.
-            t_s = max(last.t0_s - _HAND_S, scene.start_s)
+            t_s = max(last.t0_s - HAND_S, scene.start_s)
             events.append(Placed(t=t_s, ball=path.label, x=float(x), y=float(y), confidence=confidence))
         unseen = scene.end_s - float(path.sightings.t_s[-1])
         if path.alive and last.resting and unseen > scene.settings.gone_blind_s:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from vision_referee.domain.events import LeftTable, Pocketed, PocketRebound
+from vision_referee.domain.events import LeftTable, Pocketed, PocketRebound, Returned
 from vision_referee.domain.table import Pocket
 from vision_referee.events.pockets_cut import depth_and_side, hanging_depth_mm, lip_depth_mm
 from vision_referee.events.scene import Departure, Scene
@@ -37,6 +37,7 @@ def find_departures(scene: Scene) -> None:
                     Pocketed(t=departure.t_s, ball=path.label, pocket=departure.pocket, confidence=departure.confidence)
                 )
         scene.events.extend(_rebounds(scene, scene.paths[ball]))
+        _left_and_returned(scene, scene.paths[ball])
 
 
 def _of_a_ball_already_told(scene: Scene, path: BallPath, departure: Departure) -> bool:
@@ -194,6 +195,29 @@ def _off_table(scene: Scene, path: BallPath) -> Departure | None:
         return None
     scene.events.append(LeftTable(t=t_s, ball=path.label, x=float(where[0]), y=float(where[1]), confidence=0.9))
     return Departure(ball=path.ball, t_s=t_s, pocket=None, confidence=0.9)
+
+
+def _left_and_returned(scene: Scene, path: BallPath) -> None:
+    """Adds ``left_table`` and ``returned`` for a ball that was seen outside the noses, away from the mouths, and again
+    on the bed."""
+    s, table = path.sightings, scene.table
+    out = np.array([outside_mm(table, xy) for xy in s.xy_mm])
+    away = np.array([nearest_mouth(table, xy)[1] > 0.9 * table.ball_diameter_mm for xy in s.xy_mm])
+    beyond = (out > 0.35 * table.ball_diameter_mm) & away
+    if not beyond.any() or beyond[-1] or beyond[0]:
+        return
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], (out > 0).astype(np.int8), [0]])))
+    for first, last in zip(edges[::2], edges[1::2], strict=True):
+        if not beyond[first:last].any() or last >= len(s) or first == 0 or s.t_s[first] < scene.start_s:
+            continue
+        x, y = (float(v) for v in s.xy_mm[first])
+        scene.events.append(
+            LeftTable(t=float(s.t_s[first - 1 : first + 1].mean()), ball=path.label, x=x, y=y, confidence=0.8)
+        )
+        x, y = (float(v) for v in s.xy_mm[last])
+        scene.events.append(
+            Returned(t=float(s.t_s[last - 1 : last + 1].mean()), ball=path.label, x=x, y=y, confidence=0.8)
+        )
 
 
 def _rebounds(scene: Scene, path: BallPath) -> list[PocketRebound]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vision_referee.domain.events import Stopped, Touch
+from vision_referee.events.handling import HAND_S
 from vision_referee.events.scene import Scene
 from vision_referee.tracking.mouths import nearest_mouth, nearest_nose
 
@@ -26,7 +27,8 @@ def find_displacements(scene: Scene) -> None:
             start_s = max(before.t1_s, scene.start_s)
             scene.events.append(Touch(t=start_s, ball=path.label, moved_mm=round(moved, 1), confidence=confidence))
             x, y = after.coef[0]
-            scene.events.append(Stopped(t=after.t0_s, ball=path.label, x=float(x), y=float(y), confidence=confidence))
+            stop_s = max(after.t0_s - HAND_S, start_s)
+            scene.events.append(Stopped(t=stop_s, ball=path.label, x=float(x), y=float(y), confidence=confidence))
 
 
 def find_deflections(scene: Scene) -> None:

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 F64 = npt.NDArray[np.float64]
+_OTHER_COLOUR = 45.0
+"""CIELAB distance that blur and light between two frames do not explain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +22,8 @@ class Leftover:
     t_s: float
     xy_mm: tuple[float, float]
     sigma_mm: float
+    colour: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Mean CIELAB."""
 
 
 def triples(
@@ -37,6 +41,7 @@ def triples(
     xy = np.array([p.xy_mm for p in pool])
     sigma = np.array([p.sigma_mm for p in pool])
     slot = np.array([p.slot for p in pool])
+    colour = np.array([p.colour for p in pool])
     found: list[tuple[float, int, int, int]] = []
     newest = np.flatnonzero(slot == newest_slot)
     for k in newest.tolist():
@@ -59,7 +64,8 @@ def triples(
             spread = np.sqrt(sigma[firsts] ** 2 + ((1 + ratio) * sigma[j]) ** 2 + (ratio * sigma[k]) ** 2)
             allowed = 3.0 * spread + slack_mm + 0.03 * speed * back
             for i, m, s, a in zip(firsts.tolist(), miss, spread, allowed, strict=True):
-                if m <= a:
+                shade = max(float(np.linalg.norm(colour[i] - colour[j])), float(np.linalg.norm(colour[j] - colour[k])))
+                if m <= a and shade <= _OTHER_COLOUR:
                     score = float((m / (s + slack_mm / 3)) ** 2 + speed / 1000.0)
                     found.append((score, int(i), int(j), int(k)))
     found.sort()

@@ -193,12 +193,13 @@ class Tracker:
         cost = gated_cost(predicted, np.maximum(spread, 0.5), gate, d.xy_mm[kept], np.maximum(d.sigma_mm[kept], 0.5))
         hidden = np.array([t.missed >= 3 for t in tracks])
         cost = cost + np.where(hidden & resting, _HIDDEN_PENALTY, 0.0)[:, None]
-        # Where a ball is missing from its place, one of another colour that comes by is not it.
-        missing = np.array([t.missed >= 1 and t.mode is Mode.REST and t.tracklet.colour_n >= 5 for t in tracks])
-        if missing.any():
-            colours = np.array([t.tracklet.colour for t in tracks])
-            away = np.linalg.norm(colours[:, None] - d.colour[kept][None], axis=2)
-            cost = np.where(missing[:, None] & (away > _OTHER_COLOUR), np.inf, cost)
+        # A ball of another colour is a worse explanation, and none where the ball is missing from its place.
+        known = np.array([t.tracklet.colour_n >= 3 for t in tracks])
+        colours = np.array([t.tracklet.colour for t in tracks])
+        away = np.linalg.norm(colours[:, None] - d.colour[kept][None], axis=2)
+        cost = cost + np.where(known[:, None], np.minimum((away / 18.0) ** 2, 9.0), 0.0)
+        missing = known & resting & np.array([t.missed >= 1 for t in tracks])
+        cost = np.where(missing[:, None] & (away > _OTHER_COLOUR), np.inf, cost)
         taken: set[int] = set()
         seen: set[int] = set()
         for row, column in assign(cost):
@@ -278,6 +279,7 @@ class Tracker:
                 t_s=d.t_s,
                 xy_mm=(float(d.xy_mm[i, 0]), float(d.xy_mm[i, 1])),
                 sigma_mm=float(max(d.sigma_mm[i], 0.5)),
+                colour=(float(d.colour[i, 0]), float(d.colour[i, 1]), float(d.colour[i, 2])),
             )
             self._pool.append(Pooled(seed, d.frame, float(d.confidence[i]), d.number_p[i], d.colour[i]))
         old = [p for p in self._pool if p.leftover.slot <= self._slot - self.settings.start_span_frames]
