@@ -222,6 +222,37 @@ def test_the_live_page_follows_the_match(page: Any, served: Served) -> None:
     assert page.evaluate("document.getElementById('picture').naturalWidth") == scene.CAMERA.size_px[0]
 
 
+def test_what_is_put_back_is_shown_with_its_distance(page: Any, served: Served) -> None:
+    """An outsider moved a ball: where it stood is drawn on the table and on the picture, with what is left to go."""
+    from playwright.sync_api import expect
+
+    from vision_referee.domain.events import Moved, MovedCause, Source
+
+    served.hold.set()
+    end = time.monotonic() + 60
+    while len(scene.strokes(served.session.book.rulings)) < 2 or served.session.now().moving:
+        assert time.monotonic() < end, "both strokes of the scene are played"
+        time.sleep(0.05)
+    page.goto(served.url)
+    ball = next(b for b in served.session.now().balls if b.label not in (None, "cue"))
+    assert ball.label is not None
+    name = min(scene.OBJECTS, key=lambda n: abs(scene.OBJECTS[n][0] - ball.x_mm) + abs(scene.OBJECTS[n][1] - ball.y_mm))
+    stood = scene.OBJECTS[name]
+    try:
+        scene.OBJECTS[name] = (stood[0] + 120, stood[1] + 90)
+        moved = Moved(
+            t=served.session.clock_s(), ball=ball.label, x=stood[0] + 120, y=stood[1] + 90, cause=MovedCause.OUTSIDER,
+            source=Source.OFFICIAL, id=served.session.reserve_ids(1),
+        )  # fmt: skip
+        served.session.submit([moved])
+        expect(page.locator("#back li b")).to_have_text(re.compile(r"^1[45]\d mm to go$"))
+        expect(page.locator("#over .target").first).to_be_attached()
+        scene.OBJECTS[name] = stood
+        expect(page.locator("#back li.near b")).to_have_text(re.compile(r"^[0-5] mm to go$"))
+    finally:
+        scene.OBJECTS[name] = stood
+
+
 def test_the_camera_page_draws_what_was_found_and_takes_corners(page: Any, served: Served) -> None:
     from playwright.sync_api import expect
 

@@ -169,6 +169,26 @@ def test_a_camera_is_recorded_so_that_clips_can_be_made(tmp_path: Path) -> None:
     assert file.t_offset_s > 0 and last == pytest.approx(4.0, abs=0.2)
 
 
+def test_a_clip_can_be_made_while_the_match_goes_on(tmp_path: Path) -> None:
+    from vision_referee.review.server.clip_shop import ClipShop
+    from vision_referee.review.server.desk import Record
+    from vision_referee.review.wording import wording
+
+    session = _camera_session(tmp_path / "m", camera := scene.FakeCamera(9.5))
+    camera.when_over(lambda: None)
+    session.start()
+    _until(lambda: len(scene.strokes(session.book.rulings)) == 2 and session.clock_s() > 9.4)
+    match = MatchFolder(tmp_path / "m")
+    assert match.info.status == "running"
+    record = Record("", match.info, tuple(match.events()), tuple(match.rulings()))
+    clip = ClipShop(tmp_path / "cache").clip(match, record, scene.strokes(record.rulings)[1], wording("en"))
+    frames = list(open_video(clip).frames())
+    # A second and a half around the stroke, but for what is not on the disk yet.
+    assert frames[-1].t_s > 3.0 and len(frames) > 80
+    session.stop()
+    assert session.wait(60) and session.failure is None
+
+
 def test_the_recording_of_a_match_is_never_written_over(tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "recording-1.mp4").write_bytes(b"mine")

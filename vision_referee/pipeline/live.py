@@ -34,7 +34,7 @@ from vision_referee.rules.settings import RuleSettings, in_force
 from vision_referee.video.camera_address import camera_address, opener
 from vision_referee.video.camera_feed import CameraFeed
 from vision_referee.video.camera_recording import CameraRecording
-from vision_referee.video.changes import ChangeDetector, ChangedFrame
+from vision_referee.video.changes import ChangeDetector, ChangedFrame, ChangeSettings
 from vision_referee.video.frames import U8, Frame
 from vision_referee.video.source import open_video, sample_frames
 
@@ -117,7 +117,7 @@ class LiveSession:
         self.book = LiveBook(self._writer, game, officials, self._first_info(), on_ruling)
         self._eye: Eye | None = None
         self._motion: MotionStage | None = None
-        self._changes = ChangeDetector()
+        self._changes = self._change_detector()
         self._recording: CameraRecording | None = None
         self._filed = False
         self._last_s: float | None = None
@@ -301,9 +301,13 @@ class LiveSession:
 
     def _watch_anew(self) -> None:
         self._motion = MotionStage(self._table)
-        self._changes = ChangeDetector()
+        self._changes = self._change_detector()
         self._last_s = None
         self._after_drop.clear()
+
+    def _change_detector(self) -> ChangeDetector:
+        """A camera has no cuts to be told from what follows them: nothing needs to wait for long."""
+        return ChangeDetector() if self._feed.finite else ChangeDetector(ChangeSettings(most_waiting=2))
 
     def _keep_video(self) -> None:
         """What clips are made from: the file itself, or a recording of the camera from now on."""
@@ -349,7 +353,7 @@ class LiveSession:
     def _empty_changes(self) -> None:
         for changed in self._changes.flush():
             self._look(changed)
-        self._changes = ChangeDetector()
+        self._changes = self._change_detector()
 
     def _look(self, changed: ChangedFrame) -> None:
         eye, motion, frame = self._eye, self._motion, changed.frame

@@ -137,8 +137,9 @@ class LiveFacts:
         )
 
     def put_back(self, balls: Sequence[BallNow]) -> tuple[PutBack, ...]:
-        """Each ball to be put back with where it is: by its label, else the nearest ball that has none."""
-        places = {ball.label: (ball.x_mm, ball.y_mm) for ball in balls if ball.label is not None}
+        """Each ball to be put back with where it is: by its label where it is seen, else the nearest ball that has none
+        (a ball that a hand has moved gets its label back a moment after it lies still)."""
+        places = {ball.label: (ball.x_mm, ball.y_mm) for ball in balls if ball.label is not None and ball.seen}
         nameless = [(ball.x_mm, ball.y_mm) for ball in balls if ball.label is None]
         found: list[PutBack] = []
         for target in self._restored.values():

@@ -32,6 +32,8 @@ class ChangeSettings:
     """A cut changes at least this share of the picture strongly."""
     cut_ratio: float = 4.0
     """... and stands out of the frames around it by this factor."""
+    most_waiting: int = 12
+    """How many frames may wait for the next new picture while the scene repeats itself: its latency when still."""
     hard_cut_mean: float = 14.0
     """Another picture altogether: the table has to be found again."""
 
@@ -77,7 +79,9 @@ class ChangeDetector:
             seen = _Seen(frame, mean, float((difference > _STRONG).mean()), repeated)
         self._previous = small
         self._waiting.append(seen)
-        while sum(not s.repeated for s in list(self._waiting)[1:]) >= self.latency_frames or len(self._waiting) > 12:
+        while sum(not s.repeated for s in list(self._waiting)[1:]) >= self.latency_frames or (
+            len(self._waiting) > self._settings.most_waiting
+        ):
             yield self._judge()
 
     def flush(self) -> Iterator[ChangedFrame]:

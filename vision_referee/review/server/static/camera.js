@@ -10,6 +10,7 @@ const make = (tag, attributes, parent) => {
   return element;
 };
 const points = (list) => list.map((p) => p.join(",")).join(" ");
+const wide = Number(over.getAttribute("viewBox").split(" ")[2]);
 const lines = make("g", {}, over);
 const handles = make("g", {}, over);
 let corners = [];
@@ -23,9 +24,9 @@ function draw(drawing) {
     make("polyline", { class: "house", points: points(drawing.house) }, lines);
     make("polyline", { class: "headline", points: points(drawing.head) }, lines);
     for (const pocket of drawing.pockets) make("polyline", { class: "mouth", points: points(pocket.mouth) }, lines);
-    for (const [x, y] of drawing.spots) make("circle", { class: "spot", cx: x, cy: y, r: 5 }, lines);
+    for (const [x, y] of drawing.spots) make("circle", { class: "spot", cx: x, cy: y, r: wide / 250 }, lines);
     const [a, b] = drawing.head;
-    make("text", { x: (a[0] + b[0]) / 2, y: (a[1] + b[1]) / 2 }, lines).textContent = words.head;
+    make("text", { x: (a[0] + b[0]) / 2, y: (a[1] + b[1]) / 2, "font-size": wide / 45 }, lines).textContent = words.head;
   }
   if (marked) return;
   corners = drawing.corners.map((p) => [...p]);
@@ -34,7 +35,7 @@ function draw(drawing) {
 }
 
 function handle(corner, index) {
-  const circle = make("circle", { class: "corner", cx: corner[0], cy: corner[1], r: 16, tabindex: 0, role: "slider", "aria-label": `${words.corner} ${index + 1}`, "aria-valuetext": corner.join(", "), "aria-valuenow": Math.round(corner[0]) }, handles);
+  const circle = make("circle", { class: "corner", cx: corner[0], cy: corner[1], r: wide / 70, tabindex: 0, role: "slider", "aria-label": `${words.corner} ${index + 1}`, "aria-valuetext": corner.join(", "), "aria-valuenow": Math.round(corner[0]) }, handles);
   const move = (x, y) => {
     const [, , w, h] = over.getAttribute("viewBox").split(" ").map(Number);
     corner[0] = Math.round(10 * Math.min(Math.max(x, -w / 2), 1.5 * w)) / 10;

@@ -125,6 +125,7 @@ function drawState(now) {
 }
 
 const NEAR_MM = 5;
+const wide = Number(byId("over").getAttribute("viewBox").split(" ")[2]);
 function drawBack(now) {
   byId("restoration").hidden = now.back.length === 0;
   const list = byId("back");
@@ -153,7 +154,7 @@ function drawBack(now) {
       make("circle", { class: "here", cx: b.now_px[0], cy: b.now_px[1], r: b.now_px[2] }, over);
       make("line", { class: "way", x1: x, y1: y, x2: b.now_px[0], y2: b.now_px[1] }, over);
     }
-    make("text", { x: x + r + 4, y: y - r }, over).textContent = `${ballName(b.shown)} ${b.go_mm === null ? "" : say("to_go", { mm: b.go_mm })}`;
+    make("text", { x: x + r + 4, y: y - r, "font-size": wide / 45 }, over).textContent = `${ballName(b.shown)} ${b.go_mm === null ? "" : say("to_go", { mm: b.go_mm })}`;
   }
   if (now.back.length && !opened) {
     opened = true;
