@@ -27,7 +27,8 @@ def progress_line(*, quiet: bool = False) -> Iterator[Listener | None]:
 @contextmanager
 def _living() -> Iterator[Listener]:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress as Bar, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
 
     with Bar(
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s"),

@@ -26,7 +26,7 @@ _NOISE = np.random.default_rng(7).random((64, 64)).astype(np.float32)
 
 
 @numba.njit(cache=True, fastmath=True)
-def _draw_capsule(
+def _draw_capsule(  # type: ignore[no-untyped-def]
     light,
     owner,
     depth,
@@ -49,7 +49,7 @@ def _draw_capsule(
     ambient,
     noise,
     seed,
-):  # type: ignore[no-untyped-def]
+):
     """A tapered capsule in the picture plane, lit as a cylinder from the direction (lx, ly, lz) of the camera frame."""
     ex = bx - ax
     ey = by - ay

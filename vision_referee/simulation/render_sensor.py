@@ -31,7 +31,7 @@ def _curve(gain: float, gamma: float, contrast: float) -> F32:
 def _noise(grain_px: float) -> F32:
     noise = np.random.default_rng(11).standard_normal((_NOISE_SIDE, _NOISE_SIDE, 3)).astype(np.float32)
     if grain_px > 0.3:
-        noise = cv2.GaussianBlur(noise, (0, 0), grain_px * 0.6)
+        noise = np.asarray(cv2.GaussianBlur(noise, (0, 0), grain_px * 0.6), np.float32)
         noise /= noise.std()
     return np.asarray(noise, np.float32)
 
@@ -59,7 +59,7 @@ def develop(light: F32, look: Look, rng: np.random.Generator, overlay: F32 | Non
         glow = cv2.resize(cv2.GaussianBlur(small, (0, 0), 6), (width, height))
         picture = picture + look.bloom * glow
     if sigma > 0.25:
-        picture = cv2.GaussianBlur(picture, (0, 0), sigma)
+        picture = np.asarray(cv2.GaussianBlur(picture, (0, 0), sigma), np.float32)
     curve = _curve(round(look.gain, 3), round(look.gamma, 2), round(look.contrast, 2))
     levels = np.clip(picture * ((_LEVELS - 1) / 2), 0, _LEVELS - 1).astype(np.uint16)
     pixels = np.asarray(curve[levels], np.float32)

@@ -45,7 +45,7 @@ def cloth_texture(look: Look, table: TableSpec) -> F32:
         picture[..., channel] = np.clip(encoded * (value * tint if channel == 2 else value), 0, 255)
     _draw_marks(picture, look, rng)
     _draw_lines(picture, look, table, rng)
-    return _LINEAR[cv2.flip(picture, 0)]
+    return np.asarray(_LINEAR[cv2.flip(picture, 0)], np.float32)
 
 
 def _draw_marks(picture: npt.NDArray[np.uint8], look: Look, rng: np.random.Generator) -> None:
@@ -140,7 +140,7 @@ def floor_texture(look: Look) -> F32:
         _draw_carpet(picture, look, rng)
     for _ in range(int(look.floor_busy * 25)):
         _draw_clutter(picture, rng)
-    return np.asarray(_LINEAR * np.float32(look.hall), np.float32)[cv2.flip(picture, 0)]
+    return np.asarray((_LINEAR * np.float32(look.hall))[cv2.flip(picture, 0)], np.float32)
 
 
 def _draw_carpet(picture: npt.NDArray[np.uint8], look: Look, rng: np.random.Generator) -> None:
@@ -156,12 +156,12 @@ def _draw_carpet(picture: npt.NDArray[np.uint8], look: Look, rng: np.random.Gene
                 cv2.circle(picture, at, max(1, radius // 2), colours[int(rng.integers(5))].tolist(), -1, cv2.LINE_AA)
     elif kind == 1:
         step = int(rng.integers(20, 120))
-        for at in range(0, n, step):
+        for left in range(0, n, step):
             cv2.line(
                 picture,
-                (at, 0),
-                (at + int(rng.integers(-200, 200)), n),
-                colours[at // step % 5].tolist(),
+                (left, 0),
+                (left + int(rng.integers(-200, 200)), n),
+                colours[left // step % 5].tolist(),
                 int(rng.integers(1, step // 2)),
                 cv2.LINE_AA,
             )
