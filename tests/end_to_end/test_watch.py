@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,10 @@ class Served:
         self.session.start()
         self.server.start(open_browser=False)
         self.url = self.server.address
+        end = time.monotonic() + 60
+        while self.session.now().calibration is None:
+            assert time.monotonic() < end, "the table is found"
+            time.sleep(0.05)
 
     def _since(self, begun: float) -> float:
         if self._went is None:
@@ -191,6 +196,31 @@ def page(served: Served) -> Iterator[Any]:
         yield opened
         browser.close()
     assert problems == []
+
+
+def test_twenty_viewers_cost_little_more_than_one(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    now = served.session.now
+    monkeypatch.setattr(served.session, "now", lambda: asked.append(time.monotonic()) or now())
+    heard = [0] * 20
+
+    def watch(k: int) -> None:
+        with urllib.request.urlopen(f"{served.url}/news", timeout=20) as lines:
+            end = time.monotonic() + 3.0
+            while time.monotonic() < end:
+                line = lines.readline().decode()
+                if line.startswith("data: "):
+                    assert json.loads(line[6:])["phase"] == "running"
+                    heard[k] += 1
+
+    viewers = [threading.Thread(target=watch, args=(k,)) for k in range(20)]
+    for viewer in viewers:
+        viewer.start()
+    for viewer in viewers:
+        viewer.join(40)
+    assert min(heard) >= 4
+    # One snapshot serves them all: at most nine a second, however many look.
+    assert len(asked) <= 12 * (asked[-1] - asked[0]) + 12
 
 
 def test_the_live_page_follows_the_match(page: Any, served: Served) -> None:
