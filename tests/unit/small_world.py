@@ -1,4 +1,4 @@
-"""A tiny billiards world for the tests of tracking and events: balls that roll, bounce, collide and fall, stepped by 1 ms.
+"""A tiny billiards world for the tests of tracking and events: balls roll, bounce, collide and fall in steps of 1 ms.
 
 Independent of the simulation package (no pooltool): straight rolling at a steady braking, equal masses, cushions with a
 restitution, pockets that take what passes their lip. Detections are its places with noise.
@@ -140,7 +140,10 @@ class World:
                     self.facts.append(Fact(self.t, "pocketed", (name,), pocket.name.value))
                     del self.p[name]
                 return
-        for axis, far, low, high in ((0, self.table.length_mm, "head", "foot"), (1, self.table.width_mm, "right", "left")):
+        for axis, far, low, high in (
+            (0, self.table.length_mm, "head", "foot"),
+            (1, self.table.width_mm, "right", "left"),
+        ):
             if p[axis] < radius and v[axis] < 0:
                 v[axis] *= -self.restitution
                 self.facts.append(Fact(self.t, "cushion", (name,), low))

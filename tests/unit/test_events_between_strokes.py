@@ -77,7 +77,9 @@ def test_a_rack_is_told_once():
     d = TABLE.ball_diameter_mm
     x0, y0 = TABLE.foot_spot_mm
     balls = {
-        f"o{row}{k}": (x0 + row * d * 0.8662, y0 + (row / 2 - k) * (d + 0.1)) for row in range(5) for k in range(row + 1)
+        f"o{row}{k}": (x0 + row * d * 0.8662, y0 + (row / 2 - k) * (d + 0.1))
+        for row in range(5)
+        for k in range(row + 1)
     }
     world = World({"cue": (600.0, 800.0), **balls}).run(3.0)
     _, events = watched(world.detections(sigma_mm=1.0))

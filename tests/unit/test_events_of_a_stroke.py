@@ -120,7 +120,12 @@ def test_rows_follow_the_balls_to_millimetres(pot):
 def test_any_frame_rate_tells_the_same_story(pot, fps):
     world, _ = pot
     _, events = watched(world.detections(fps=fps))
-    assert [e.type for e in events if e.type in ("strike", "pocketed", "rest")] == ["rest", "strike", "pocketed", "rest"]
+    assert [e.type for e in events if e.type in ("strike", "pocketed", "rest")] == [
+        "rest",
+        "strike",
+        "pocketed",
+        "rest",
+    ]
     assert abs(of(events, "strike")[0].t - 1.0) < 0.5 / fps
 
 
@@ -180,7 +185,9 @@ def test_two_balls_struck_at_once_are_two_strikes():
     world.strike(1.0, "cue", 1500, 0).strike(1.15, "15", 1400, 0).run(18.0)
     _, events = watched(world.detections())
     strikes = of(events, "strike")
-    assert [round(e.t, 1) for e in strikes] == [1.0, 1.1] or [e.t for e in strikes] == pytest.approx([1.0, 1.15], abs=0.03)
+    assert [round(e.t, 1) for e in strikes] == [1.0, 1.1] or [e.t for e in strikes] == pytest.approx(
+        [1.0, 1.15], abs=0.03
+    )
     assert len(of(events, "rest")) == 2
 
 

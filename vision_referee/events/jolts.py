@@ -29,10 +29,14 @@ def find_shakes(scene: Scene) -> None:
         return
     t = np.array([times[f] for f in frames])
     common = np.array([np.median(by_frame[f], axis=0) for f in frames])
+    spread = np.array(
+        [np.median(np.hypot(*(np.array(by_frame[f]) - c).T)) for f, c in zip(frames, common, strict=True)]
+    )
     slow = np.array([np.median(common[np.abs(t - now) < 0.6], axis=0) for now in t])
     shiver = np.hypot(*(common - slow).T)
     usual = float(np.median(shiver)) / 0.7
-    strong = shiver > max(1.5, 5.0 * usual)
+    # All shift alike: what disturbs a few balls (a hand, a shadow) does not.
+    strong = (shiver > max(1.5, 5.0 * usual)) & (spread < 0.5 * shiver)
     told = -1e9
     for k in np.flatnonzero(strong).tolist():
         near = strong[(np.abs(t - t[k]) < 0.25)].sum()

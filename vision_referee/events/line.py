@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision_referee.detection.detections import Detections
-from vision_referee.domain.events import BallAt, Identified, Racked, Stopped, Strike, VisionEvent
+from vision_referee.domain.events import BallAt, Identified, Placed, Racked, Stopped, Strike, VisionEvent
 from vision_referee.domain.table import TableSpec
 from vision_referee.events.contacts import find_touchings
 from vision_referee.events.cushions import find_cushions, find_grazes, find_hidden_bounces
@@ -209,7 +209,8 @@ class MotionStage:
         find_crossings(scene)
         find_stops(scene)
         events = list(scene.events)
-        events += find_handling(scene, self._book, solved, first=self._fresh)
+        handled = find_handling(scene, self._book, solved, first=self._fresh)
+        events += handled if self._fresh else self._with_rack(scene, handled)
         if self._fresh:
             events += self._first_position(scene, began_still)
         events += self._rests(scene, events, cut=cut)
@@ -260,6 +261,21 @@ class MotionStage:
         if self._initial_rest and balls and self._is_news(scene, balls):
             events += rest_events(self._table, self._start_s, balls, 0.9)
         return events
+
+    def _with_rack(self, scene: Scene, handled: list[VisionEvent]) -> list[VisionEvent]:
+        """Fifteen balls that lie in a triangle since they were last played at were racked, not placed one by one."""
+        if any(p.moved for p in scene.paths.values()) and any(isinstance(e, Strike) for e in scene.events):
+            self._racked = False
+        if self._racked or len(scene.paths) < 15:
+            return handled
+        rack = find_rack(self._table, self._balls_at(scene, scene.end_s))
+        if rack is None:
+            return handled
+        self._racked = True
+        labels = {b.ball for b in rack}
+        others = [e for e in handled if not (isinstance(e, Placed) and e.ball in labels)]
+        t_s = max((e.t for e in handled if isinstance(e, Placed) and e.ball in labels), default=scene.end_s)
+        return [*others, Racked(t=t_s, balls=rack, order_ok=order_ok(rack), confidence=0.9)]
 
     def _is_news(self, scene: Scene, balls: list[BallAt]) -> bool:
         """Whether the first position differs from the one before a cut (always true at the beginning)."""

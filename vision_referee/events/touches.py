@@ -21,7 +21,10 @@ def find_displacements(scene: Scene) -> None:
             moved = float(np.hypot(*(after.coef[0] - before.coef[0])))
             error = 4 * float(np.median(path.noise_mm))
             long_seen = before.n >= 5 and after.n >= 5
-            if moved < max(2 * scene.settings.least_move_mm, error) or not long_seen:
+            # A shadow or a hand beside a ball shifts its centre in a small picture: the stated error counts as well.
+            stated = 3 * float(np.median(path.sightings.sigma_mm))
+            least = max(2 * scene.settings.least_move_mm, 0.12 * scene.diameter_mm, error, stated)
+            if moved < least or not long_seen:
                 continue
             confidence = float(np.clip(0.5 + 0.05 * moved / max(error, 1.0), 0.5, 0.85))
             start_s = max(before.t1_s, scene.start_s)
