@@ -134,6 +134,8 @@ class FakeCamera:
         self._length_s = length_s
         self._losses = list(losses)
         self._fps = fps
+        self.pause_s = 0.0
+        """Real time between pictures, for those who must keep up with them."""
         self._over: Callable[[], None] = lambda: None
 
     def clock(self) -> float:
@@ -154,6 +156,7 @@ class FakeCamera:
                 time.sleep(0.02)
                 continue
             yield Shot(draw(t_s), None)
+            time.sleep(self.pause_s)
             self.now_s += 1 / self._fps
 
 

@@ -176,8 +176,12 @@ def test_a_clip_can_be_made_while_the_match_goes_on(tmp_path: Path) -> None:
 
     session = _camera_session(tmp_path / "m", camera := scene.FakeCamera(9.5))
     camera.when_over(lambda: None)
+    camera.pause_s = 0.012
     session.start()
     _until(lambda: len(scene.strokes(session.book.rulings)) == 2 and session.clock_s() > 9.4)
+    recording = session._recording
+    assert recording is not None
+    _until(lambda: recording._waiting.empty())
     match = MatchFolder(tmp_path / "m")
     assert match.info.status == "running"
     record = Record("", match.info, tuple(match.events()), tuple(match.rulings()))

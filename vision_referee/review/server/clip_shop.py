@@ -9,6 +9,7 @@ from pathlib import Path
 
 from vision_referee.domain.rulings import Ruling
 from vision_referee.record.match_folder import CLIPS, MatchFolder
+from vision_referee.record.match_info import RUNNING
 from vision_referee.review.clips import caption_lines, clip_name, clip_span_s, make_clip
 from vision_referee.review.server.desk import Record
 from vision_referee.review.source_frames import SourceVideo
@@ -48,7 +49,9 @@ class ClipShop:
         return path
 
     def _name(self, record: Record, ruling: Ruling, words: Wording) -> str:
-        what = repr((record.info.id, ruling.id, clip_span_s(ruling), caption_lines(ruling, words), words.lang))
+        # While the match is played its video grows: what was cut short is made anew once more has happened.
+        grown = record.stamp if record.info.status == RUNNING else ""
+        what = repr((record.info.id, ruling.id, clip_span_s(ruling), caption_lines(ruling, words), words.lang, grown))
         return f"{hashlib.sha256(what.encode()).hexdigest()[:32]}.mp4"
 
     def _prune(self, keep: Path) -> None:
