@@ -125,3 +125,19 @@ def test_nothing_seen_is_nothing_told():
     empty_table = World({}).run(2.0).detections()
     rows, events = watched(empty_table)
     assert rows == [] and events == []
+
+
+def test_where_all_balls_look_alike_the_first_one_struck_is_the_cue_ball():
+    world = World({"a": (600.0, 880.0), "b": (1600.0, 960.0), "c": (2500.0, 300.0)})
+    world.strike(2.0, "b", 700, -420).run(9.0)
+    rows, events = watched(world.detections(dropout=0.0))
+    assert of(events, "strike")[0].ball == "cue"
+    assert "cue" in {b.ball for b in of(events, "rest")[0].balls}
+    assert {r.ball for r in rows if r.frame == 0} == {r.ball for r in rows if r.frame == 200}
+    assert [r.t for r in rows] == sorted(r.t for r in rows)
+
+
+def test_a_still_scene_of_look_alikes_is_told_at_the_end_at_the_latest():
+    rows, events = watched(World({"a": (600.0, 880.0), "b": (1600.0, 960.0)}).run(3.0).detections())
+    assert len(of(events, "rest")) == 1
+    assert rows

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision_referee.detection.detections import Detections
+from vision_referee.domain.balls import CUE
 from vision_referee.domain.events import BallAt, Identified, Placed, Racked, Stopped, Strike, VisionEvent
 from vision_referee.domain.table import TableSpec
 from vision_referee.events.contacts import find_touchings
@@ -21,6 +22,7 @@ from vision_referee.events.cushions import find_cushions, find_grazes, find_hidd
 from vision_referee.events.handling import find_handling
 from vision_referee.events.jolts import find_shakes
 from vision_referee.events.lines import find_crossings
+from vision_referee.events.naming import is_unknown, renamed_event, renamed_row
 from vision_referee.events.pockets import find_departures
 from vision_referee.events.pockets_cut import depth_and_side, hanging_depth_mm
 from vision_referee.events.racks import find_rack, order_ok
@@ -41,6 +43,8 @@ from vision_referee.tracking.window import NOT_IN_PLAY, SolvedWindow, solve_wind
 
 F64 = npt.NDArray[np.float64]
 _FIRST_LOOK_S = 3.0
+_HOLD_S = 30.0
+"""How long the first seconds are held back where only the first strike can tell the cue ball."""
 _ORDER = {"racked": 0, "strike": 1, "stopped": 8, "rest": 9, "hanging": 10}
 
 
@@ -95,6 +99,9 @@ class MotionStage:
         self._stroke_open = False
         self._braking = [100.0]
         self._racked = False
+        self._held = MotionOutput()
+        self._cue_settled = False
+        self._first_s: float | None = None
         self._before_cut: dict[int, F64] = {}
         """Where the balls were when the recording was cut."""
 
@@ -112,11 +119,33 @@ class MotionStage:
         if self._ready(detections.t_s):
             more = self._close(cut=False)
             out = MotionOutput(out.rows + more.rows, out.events + more.events)
-        return out
+        return self._named(out, detections.t_s)
 
     def flush(self) -> MotionOutput:
         """The video has ended: what is known is told."""
-        return self._close(cut=True)
+        return self._named(self._close(cut=True), float("inf"))
+
+    def _named(self, out: MotionOutput, now_s: float) -> MotionOutput:
+        """Holds back what is told until the cue ball is known: at the first strike, or after a while."""
+        if self._cue_settled:
+            return out
+        held = self._held
+        held.rows += out.rows
+        held.events += out.events
+        if self._first_s is None:
+            self._first_s = now_s
+        self._cue_settled = any(b.label == CUE for b in self._book.balls.values())
+        strike = next((e for e in out.events if isinstance(e, Strike)), None)
+        if not self._cue_settled and strike is not None and is_unknown(strike.ball):
+            ball = next(b for b in self._book.balls.values() if b.label == strike.ball)
+            ball.label = CUE
+            held.rows = [renamed_row(r, strike.ball, CUE) for r in held.rows]
+            held.events = [renamed_event(e, strike.ball, CUE) for e in held.events]
+            self._cue_settled = True
+        if not self._cue_settled and strike is None and now_s - self._first_s < _HOLD_S:
+            return MotionOutput()
+        self._cue_settled, self._held = True, MotionOutput()
+        return held
 
     def balls_now(self) -> list[BallNow]:
         """Where the balls are at this moment, as the filters follow them, before the stroke is solved: for the eye."""

@@ -17,6 +17,7 @@ from vision_referee.tracking.linking import number_posterior
 from vision_referee.tracking.tracklets import Tracklet
 
 F64 = npt.NDArray[np.float64]
+_NO_NUMBER = 0.02
 _SURE = 3.0
 """Log-odds of one whole assignment over the best other one: 20 to 1."""
 
@@ -146,8 +147,8 @@ class BallBook:
         if not balls or not free:
             return {}
         evidence = np.log(np.array([number_posterior(b.number_log)[free] for b in balls]) + 1e-6)
-        # A ball may stay without a number: as likely as an even guess.
-        cost = -np.hstack([evidence, np.full((len(balls), len(balls)), np.log(1 / 16))])
+        # A ball may stay without a number, where all that is left for it is all but ruled out.
+        cost = -np.hstack([evidence, np.full((len(balls), len(balls)), np.log(_NO_NUMBER))])
         rows, columns = linear_sum_assignment(cost)
         total = float(cost[rows, columns].sum())
         sure: dict[int, int] = {}
