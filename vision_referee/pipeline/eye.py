@@ -97,6 +97,9 @@ class Eye:
         self._detector = BallDetector(calibration)
         self._drift = DriftWatch(calibration)
         self.in_view = True
+        self._last = Detections.empty(0, 0.0)
+        self.jumped = False
+        """At the last frame a ball lay where none had been seen the frame before."""
 
     def look(self, changed: ChangedFrame) -> Detections:
         """Detections of one frame; none while another view hides the table."""
@@ -108,7 +111,10 @@ class Eye:
         moved = self._drift.push(frame)
         if moved is not None:
             self.use(moved, frame.t_s)
-        return self._detector.detect(frame)
+        found = self._detector.detect(frame)
+        self.jumped = changed.hard_cut or _new_places(self._last, found, self.calibration.table.ball_diameter_mm)
+        self._last = found
+        return found
 
     def _view_changed(self, frame: Frame) -> None:
         """After a cut to another picture: the table is looked for anew; it may be the same view again."""
@@ -128,3 +134,12 @@ class Eye:
         self.moved.append((t_s, calibration))
         self._detector.recalibrate(calibration)
         self._drift = DriftWatch(calibration)
+
+
+def _new_places(before: Detections, now: Detections, ball_mm: float) -> bool:
+    """Whether a ball that is surely seen now lies where none lay before."""
+    sure = now.xy_mm[now.confidence > 0.6]
+    if len(sure) == 0 or len(before) == 0:
+        return len(sure) > 0
+    distance = np.linalg.norm(sure[:, None] - before.xy_mm[None], axis=2).min(axis=1)
+    return bool((distance > 0.6 * ball_mm).any())

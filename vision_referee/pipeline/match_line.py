@@ -32,10 +32,14 @@ class GameRules:
 
 
 def seen(eye: Eye, changed: ChangedFrame) -> tuple[Detections, bool, bool]:
-    """Detections, repeated?, cut? of one frame; a repeated frame is not looked at again."""
+    """Detections, repeated?, cut? of one frame; a repeated frame is not looked at again.
+
+    A picture that jumps while every ball lies where it lay is somebody stepping in, not time cut out.
+    """
     if changed.repeated:
         return Detections.empty(changed.frame.index, changed.frame.t_s), True, False
-    return eye.look(changed), False, changed.cut
+    found = eye.look(changed)
+    return found, False, changed.cut and eye.jumped
 
 
 class MatchLine:

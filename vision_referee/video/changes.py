@@ -35,7 +35,8 @@ class ChangeSettings:
     most_waiting: int = 12
     """How many frames may wait for the next new picture while the scene repeats itself: its latency when still."""
     hard_cut_mean: float = 14.0
-    """Another picture altogether: the table has to be found again."""
+    hard_cut_share: float = 0.5
+    """Another picture altogether: most of it changes strongly (a person who steps in does not fill it)."""
 
 
 @dataclass(slots=True)
@@ -93,7 +94,9 @@ class ChangeDetector:
         seen = self._waiting.popleft()
         after = [w.mean for w in self._waiting if not w.repeated][: self.latency_frames]
         calm = max([0.05, *after, *self._past])
-        hard = seen.mean > s.hard_cut_mean and seen.mean > 3 * max(after, default=0.0)
+        hard = (
+            seen.mean > s.hard_cut_mean and seen.share > s.hard_cut_share and seen.mean > 3 * max(after, default=0.0)
+        )
         cut = hard or (
             not seen.repeated and seen.mean > s.cut_mean and seen.share > s.cut_share and seen.mean > s.cut_ratio * calm
         )
