@@ -43,5 +43,5 @@ class ProgressMeter:
             Progress(
                 stage=stage, done_s=done_s, total_s=self._total_s, speed=speed,
                 left_s=None if left is None else max(left, 0.0),
-            )  # fmt: skip
+            )
         )
