@@ -1,7 +1,7 @@
 """The whole line on simulated clips of many cameras, against exact truth.
 
-usage: python benchmarks/simulated_clips.py [--clips 10] [--seed 700000] [--scenes FOLDER] [--blind] [--true-camera]
-                                            [--json FILE] [--worst DIR] [--enter]
+usage: python benchmarks/simulated_clips.py [--clips 10] [--strokes N] [--seed 700000] [--scenes FOLDER] [--blind]
+                                            [--true-camera] [--json FILE] [--worst DIR] [--enter]
 
 The scenes are drawn from seeds that nothing is trained or tuned on (from 700000 on), or read from a folder of scene
 files. Clips and analyses are kept in the cache, so a broken-off run goes on where it stopped. ``--blind`` does not tell
@@ -55,7 +55,7 @@ def scenes_of(args: argparse.Namespace) -> list[Scene]:
         return [load_scene(path) for path in sorted(args.scenes.glob("*.yaml"))]
     from vision_referee.simulation.library import random_match_scene
 
-    return [random_match_scene(args.seed + k) for k in range(args.clips)]
+    return [random_match_scene(args.seed + k, strokes=args.strokes) for k in range(args.clips)]
 
 
 def made(scene: Scene) -> MadeClip:
@@ -198,6 +198,7 @@ def failed_score(clip: MadeClip) -> MatchScore:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clips", type=int, default=10)
+    parser.add_argument("--strokes", type=int, default=None, help="strokes a clip (default: one to three)")
     parser.add_argument("--seed", type=int, default=700_000)
     parser.add_argument("--scenes", type=Path)
     parser.add_argument("--blind", action="store_true")
