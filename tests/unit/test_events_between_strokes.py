@@ -141,3 +141,19 @@ def test_a_still_scene_of_look_alikes_is_told_at_the_end_at_the_latest():
     rows, events = watched(World({"a": (600.0, 880.0), "b": (1600.0, 960.0)}).run(3.0).detections())
     assert len(of(events, "rest")) == 1
     assert rows
+
+
+def test_balls_set_in_a_triangle_one_by_one_are_racked_not_placed():
+    d = TABLE.ball_diameter_mm
+    x0, y0 = TABLE.foot_spot_mm
+    world = World({"cue": (600.0, 800.0)})
+    for row in range(5):
+        for k in range(row + 1):
+            place = (x0 + row * d * 0.8662, y0 + (row / 2 - k) * (d + 0.1))
+            world.put(2.0 + 0.1 * row, f"o{row}{k}", *place)
+    world.run(6.0)
+    _, events = watched(world.detections(sigma_mm=1.0))
+    (racked,) = of(events, "racked")
+    assert racked.t == pytest.approx(2.3, abs=0.4)
+    assert not of(events, "placed")
+    assert len(of(events, "rest")) == 1

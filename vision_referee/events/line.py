@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vision_referee.detection.detections import Detections
 from vision_referee.domain.balls import CUE
-from vision_referee.domain.events import BallAt, Identified, Placed, Racked, Stopped, Strike, VisionEvent
+from vision_referee.domain.events import BallAt, Contact, Identified, Placed, Racked, Stopped, Strike, VisionEvent
 from vision_referee.domain.table import TableSpec
 from vision_referee.events.contacts import find_touchings
 from vision_referee.events.cushions import find_cushions, find_grazes, find_hidden_bounces
@@ -45,6 +45,8 @@ F64 = npt.NDArray[np.float64]
 _FIRST_LOOK_S = 3.0
 _HOLD_S = 30.0
 """How long the first seconds are held back where only the first strike can tell the cue ball."""
+_RACKING_S = 15.0
+"""How long the setting of a rack may take after the first balls lie."""
 _ORDER = {"racked": 0, "strike": 1, "stopped": 8, "rest": 9, "hanging": 10}
 
 
@@ -99,6 +101,7 @@ class MotionStage:
         self._stroke_open = False
         self._braking = [100.0]
         self._racked = False
+        self._racking: list[VisionEvent] = []
         self._held = MotionOutput()
         self._cue_settled = False
         self._first_s: float | None = None
@@ -239,7 +242,11 @@ class MotionStage:
         find_stops(scene)
         events = list(scene.events)
         handled = find_handling(scene, self._book, solved, first=self._fresh)
-        events += handled if self._fresh else self._with_rack(scene, handled)
+        events += handled
+        if not began_still:
+            events = self._with_rack(scene, events)
+        if cut:
+            events, self._racking = [*self._racking, *events], []
         if self._fresh:
             events += self._first_position(scene, began_still)
         events += self._rests(scene, events, cut=cut)
@@ -279,7 +286,7 @@ class MotionStage:
     def _first_position(self, scene: Scene, began_still: bool) -> list[VisionEvent]:
         assert self._start_s is not None
         if not began_still:
-            self._stroke_open = any(p.moved for p in scene.paths.values())
+            self._stroke_open = any(p.moved and p.start_s < scene.start_s + 0.3 for p in scene.paths.values())
             return []
         balls = self._balls_at(scene, self._start_s)
         events: list[VisionEvent] = []
@@ -291,20 +298,30 @@ class MotionStage:
             events += rest_events(self._table, self._start_s, balls, 0.9)
         return events
 
-    def _with_rack(self, scene: Scene, handled: list[VisionEvent]) -> list[VisionEvent]:
-        """Fifteen balls that lie in a triangle since they were last played at were racked, not placed one by one."""
-        if any(p.moved for p in scene.paths.values()) and any(isinstance(e, Strike) for e in scene.events):
-            self._racked = False
-        if self._racked or len(scene.paths) < 15:
-            return handled
-        rack = find_rack(self._table, self._balls_at(scene, scene.end_s))
-        if rack is None:
-            return handled
-        self._racked = True
-        labels = {b.ball for b in rack}
-        others = [e for e in handled if not (isinstance(e, Placed) and e.ball in labels)]
-        t_s = max((e.t for e in handled if isinstance(e, Placed) and e.ball in labels), default=scene.end_s)
-        return [*others, Racked(t=t_s, balls=rack, order_ok=order_ok(rack), confidence=0.9)]
+    def _with_rack(self, scene: Scene, events: list[VisionEvent]) -> list[VisionEvent]:
+        """Fifteen balls set in a triangle by hand were racked, not placed, rolled and stopped one by one.
+
+        What is told of balls that are being racked waits until the triangle stands (or does not).
+        """
+        if any(isinstance(e, Strike) for e in events):
+            self._racked, waiting, self._racking = False, self._racking, []
+            return [*waiting, *events]
+        balls = self._balls_at(scene, scene.end_s)
+        rack = None if self._racked else find_rack(self._table, balls)
+        if rack is not None:
+            self._racked = True
+            labels = {b.ball for b in rack}
+            told = [*self._racking, *events]
+            t_s = max((e.t for e in told if isinstance(e, Placed) and e.ball in labels), default=scene.end_s)
+            self._racking = []
+            others = [e for e in told if getattr(e, "ball", None) not in labels and not isinstance(e, Contact)]
+            return [*others, Racked(t=t_s, balls=rack, order_ok=order_ok(rack), confidence=0.9)]
+        placed = [e for e in events if isinstance(e, Placed)]
+        if len(placed) >= 10 or (self._racking and scene.end_s - self._racking[0].t < _RACKING_S):
+            self._racking += events
+            return []
+        waiting, self._racking = self._racking, []
+        return [*waiting, *events]
 
     def _is_news(self, scene: Scene, balls: list[BallAt]) -> bool:
         """Whether the first position differs from the one before a cut (always true at the beginning)."""
