@@ -317,11 +317,16 @@ class MotionStage:
             others = [e for e in told if getattr(e, "ball", None) not in labels and not isinstance(e, Contact)]
             return [*others, Racked(t=t_s, balls=rack, order_ok=order_ok(rack), confidence=0.9)]
         placed = [e for e in events if isinstance(e, Placed)]
-        if len(placed) >= 10 or (self._racking and scene.end_s - self._racking[0].t < _RACKING_S):
+        if self._crowded(placed) or (self._racking and scene.end_s - self._racking[0].t < _RACKING_S):
             self._racking += events
             return []
         waiting, self._racking = self._racking, []
         return [*waiting, *events]
+
+    def _crowded(self, placed: list[Placed]) -> bool:
+        """Whether several balls were put down side by side: a rack begins."""
+        near = 1.3 * self._table.ball_diameter_mm
+        return sum(any(a is not b and np.hypot(a.x - b.x, a.y - b.y) < near for b in placed) for a in placed) >= 4
 
     def _is_news(self, scene: Scene, balls: list[BallAt]) -> bool:
         """Whether the first position differs from the one before a cut (always true at the beginning)."""
