@@ -35,6 +35,8 @@ _CUT_SCORE = 2.2
 _LEAST_SCORE = 1.3
 _LEAST_ELEVATION_DEG = 8.0
 _LARGEST_RESIDUAL_PX = 3.0
+_LEAST_CONFIDENCE = 0.28
+"""Below it are coloured rectangles that are no tables; tables known by their rails alone are at 0.3 and more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,6 +322,8 @@ def _assemble(bgr: U8, found: _Found, table: TableSpec, reason: str, head: str |
     if max(refined.noses_seen) < 0.1:
         confidence *= 0.5  # the rails alone: the noses are where cushions usually have them
     mouth = middle_mouth_mm(smooth_lab(bgr, 0.7 * pixel), refined.camera, table, refined.breadth_mm)
+    if confidence < _LEAST_CONFIDENCE:
+        raise CalibrationError("no table in view that can be trusted; mark the corners of the playing surface")
     return _calibration(bgr, refined, table, reason, head, method, confidence, mouth)
 
 

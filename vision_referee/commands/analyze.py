@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
         sources: Annotated[list[Path], typer.Argument(metavar="SOURCE…", help="Video file(s) of one match, in order.")],
         rules: Annotated[str, typer.Option(help="small-russian, russian, moscow, american, or none (events only).")],
         out: Annotated[Path, typer.Option(help="The match folder to make.")],
-        players: Annotated[str, typer.Option(help='Names in order of play: "A,B".')] = "",
+        players: Annotated[str | None, typer.Option(help='Names in order of play: "A,B".')] = None,
         calibration: Annotated[Path | None, typer.Option(help="Calibration file; else found from the video.")] = None,
         officials: Annotated[Path | None, typer.Option(help="What the officials said, JSON lines.")] = None,
         table: Annotated[str | None, typer.Option(help="Table name or file; else recognised.")] = None,
@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
         if head is not None and head not in ("top", "bottom", "left", "right"):
             raise typer.BadParameter(f"{head!r} is not top, bottom, left or right", param_hint="--head")
         chosen = rules_in_force(rules, set_ or [], settings)
-        names = names_of_players(rules, players.split(",") if players.strip() else [], chosen)
+        names = names_of_players(rules, [] if players is None else players.split(","), chosen)
 
         from vision_referee.commands.match_summary import print_summary
         from vision_referee.commands.progress_line import progress_line

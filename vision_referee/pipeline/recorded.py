@@ -109,7 +109,7 @@ class _Match:
         self._writer = writer
         self._first = eye
         # A game in progress opens with the position (CONTRACT: Rulings). Without a game, `rest` only ends strokes.
-        self._opens = request.rules != "none"
+        self._motion = MotionStage(eye.calibration.table, initial_rest=request.rules != "none")
         game = GameRules(rules=request.rules, players=request.players, settings=request.settings)
         self._line = MatchLine(writer, game, eye.calibration.table, officials)
 
@@ -120,23 +120,24 @@ class _Match:
         base = len(line.times)
         line.files.append(SourceFile(path=str(video.info.path.resolve()), t_offset_s=float(offset_s), first_frame=base))
         line.size = line.size if base else (video.info.width, video.info.height)
-        motion = MotionStage(line.table, initial_rest=self._opens)
         for detections, repeated, cut in sightings(video, eye):
             detections.t_s += offset_s
             detections.frame += base
             line.times.append(detections.t_s)
-            line.take(motion.push(detections, repeated=repeated, cut=cut))
+            # Between two files time is cut out, but the balls are still the same.
+            joined = base > 0 and detections.frame == base
+            line.take(self._motion.push(detections, repeated=repeated and not joined, cut=cut or joined))
             meter.tell("analyze", detections.t_s)
         if len(line.times) - base < FEWEST_FRAMES:
             raise InputError(
                 f"{video.info.path}: only {len(line.times) - base} frames; too few to see a stroke, give a longer video"
             )
-        line.take(motion.flush())
         meter.tell("analyze", float(line.times.as_array()[-1]), last=True)
         line.warnings += video.warnings
         line.note_moves(eye, offset_s=float(offset_s))
 
     def end(self) -> None:
-        """What the officials said after the last event, the last rulings, match.json."""
+        """The last stroke, what the officials said after the last event, the last rulings, match.json."""
+        self._line.take(self._motion.flush())
         self._line.end()
         self._writer.finish(self._line.info(self._first.first_calibration))
