@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +14,7 @@ from typing import Any
 import handmade_match as handmade
 import pytest
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
+pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
 uvicorn = pytest.importorskip("uvicorn")
 
 from playwright.sync_api import Browser, Page, expect  # noqa: E402
@@ -25,15 +23,6 @@ from vision_referee.record.match_folder import MatchFolder, write_rulings  # noq
 from vision_referee.review.server.app import create_app  # noqa: E402
 from vision_referee.review.server.rejudge import rejudge  # noqa: E402
 from vision_referee.review.server.serve import AppServer, listen  # noqa: E402
-
-CHROMIUM = os.environ.get("VISION_REFEREE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium (apt-get install chromium)")
-
-expect.set_options(timeout=20_000)
-_QUIET = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +34,6 @@ class Served:
     @property
     def match_url(self) -> str:
         return f"{self.url}/m/{self.key}"
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with playwright.sync_playwright() as player:
-        opened = player.chromium.launch(executable_path=CHROMIUM, args=_QUIET)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

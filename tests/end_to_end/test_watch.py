@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -28,7 +27,6 @@ from vision_referee.video.camera_feed import CameraFeed, FeedSettings
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "sample_videos" / "cue_ball_pocketed.mp4"
-CHROMIUM = os.environ.get("VISION_REFEREE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def run(command: str, *arguments: object, folder: Path, timeout_s: float = 400) -> subprocess.CompletedProcess[str]:
@@ -181,20 +179,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture
-def page(served: Served) -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
-    if CHROMIUM is None:
-        pytest.skip("needs Debian's chromium (apt-get install chromium)")
-    playwright.expect.set_options(timeout=20_000)
-    with playwright.sync_playwright() as player:
-        quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-        browser = player.chromium.launch(executable_path=CHROMIUM, args=quiet)
-        opened = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 1000}).new_page()
-        problems: list[str] = []
-        opened.on("pageerror", lambda error: problems.append(str(error)))
-        opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-        yield opened
-        browser.close()
+def page(served: Served, browser: Any) -> Iterator[Any]:
+    context = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 1000})
+    opened = context.new_page()
+    problems: list[str] = []
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    yield opened
+    context.close()
     assert problems == []
 
 
