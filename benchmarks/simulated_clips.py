@@ -25,6 +25,7 @@ from analyses import CACHE, analyze, code_state, revision
 from tables import enter, table
 
 from vision_referee.calibration.calibration import load_calibration
+from vision_referee.evaluation.columns import CLIP_COLUMNS, EVENT_COLUMNS, clip_cells, event_cells
 from vision_referee.evaluation.facts import SCORED_TYPES
 from vision_referee.evaluation.match_score import MatchScore, score_match, total_of
 from vision_referee.evaluation.sides import read_match, read_truth
@@ -91,91 +92,18 @@ def arguments(clip: MadeClip, *, blind: bool, true_camera: bool) -> list[str]:
     return words
 
 
+COLUMNS = ["clip", "view", "calibration mm at worst", *CLIP_COLUMNS, "x real time"]
+
+
 def row_of(
     name: str, score: MatchScore, *, view: str, calibration_mm: float | None, speed: float | None
 ) -> list[object]:
-    data = score.to_json()
-    position = data["position_mm"] or {"resting": {}, "moving": {}}
-    detection, identity = data["detection"] or {}, data["identity"] or {}
-    events, rulings = (data["events"] or {}).get("all", {}), data["rulings"] or {}
-    pots = data["numbers"]["at_the_pot"]
-    decided = f"{rulings['right']}/{rulings['wrong']}/{rulings['review']}/{rulings['missing']}" if rulings else None
-    return [
-        name,
-        view,
-        calibration_mm,
-        position["resting"].get("median"),
-        position["resting"].get("p99"),
-        position["moving"].get("median"),
-        detection.get("precision"),
-        detection.get("recall"),
-        identity.get("hota"),
-        identity.get("idf1"),
-        events.get("precision"),
-        events.get("recall"),
-        events.get("f1"),
-        f"{pots['right']}/{pots['wrong']}/{pots['unknown']}",
-        decided,
-        speed,
-    ]
-
-
-COLUMNS = [
-    "clip",
-    "view",
-    "calibration mm at worst",
-    "resting mm",
-    "p99",
-    "moving mm",
-    "det. P",
-    "R",
-    "HOTA",
-    "IDF1",
-    "events P",
-    "R",
-    "F1",
-    "pots' numbers right/wrong/unknown",
-    "rulings right/wrong/review/missing",
-    "x real time",
-]
+    return [name, view, calibration_mm, *clip_cells(score), speed]
 
 
 def by_type(total: MatchScore) -> str:
-    rows: list[list[object]] = []
-    for kind in SCORED_TYPES:
-        if total.events and kind in total.events:
-            data = total.events[kind].to_json()
-            rows.append(
-                [
-                    kind,
-                    data["right"] + data["missed"],
-                    data["right"],
-                    data["missed"],
-                    data["false"],
-                    data["precision"],
-                    data["recall"],
-                    data["f1"],
-                    data["timing"]["median_abs_s"],
-                    data["timing"]["p95_abs_s"],
-                    data["place_mm"]["median"],
-                    data["number_wrong"],
-                ]
-            )
-    columns = [
-        "type",
-        "true",
-        "right",
-        "missed",
-        "false",
-        "P",
-        "R",
-        "F1",
-        "|dt| median s",
-        "p95",
-        "place mm",
-        "wrong number",
-    ]
-    return table(columns, rows)
+    kinds = [kind for kind in SCORED_TYPES if total.events and kind in total.events]
+    return table(["type", *EVENT_COLUMNS], [[kind, *event_cells(total.events[kind])] for kind in kinds])
 
 
 def reliability(total: MatchScore) -> str:

@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from vision_referee.evaluation.event_scores import EventScore
+from vision_referee.evaluation.columns import CLIP_COLUMNS, EVENT_COLUMNS, Cell, clip_cells, event_cells
 from vision_referee.evaluation.facts import SCORED_TYPES
 from vision_referee.evaluation.match_score import MatchScore
 from vision_referee.evaluation.positions import spread
@@ -57,49 +57,14 @@ def number(value: float | None, digits: int = 3) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
+def _cell(value: Cell) -> str:
+    return number(value) if value is None or isinstance(value, float) else str(value)
+
+
 def _clips(scores: Sequence[MatchScore], total: MatchScore, console: Console) -> Table:
-    table = _table(
-        console,
-        "clips",
-        "clip",
-        "resting mm",
-        "p99",
-        "moving mm",
-        "det. P",
-        "R",
-        "HOTA",
-        "IDF1",
-        "events P",
-        "R",
-        "F1",
-        "numbers at pots",
-        "rulings right",
-        "wrong",
-        "review",
-        "missing",
-    )
+    table = _table(console, "clips", "clip", *CLIP_COLUMNS)
     for score in [*scores, total]:
-        data = score.to_json()
-        position = data["position_mm"] or {"resting": {}, "moving": {}}
-        detection, identity = data["detection"] or {}, data["identity"] or {}
-        events = (data["events"] or {}).get("all", {})
-        rulings = data["rulings"] or {}
-        pots = data["numbers"]["at_the_pot"]
-        table.add_row(
-            score.name,
-            number(position["resting"].get("median"), 1),
-            number(position["resting"].get("p99"), 1),
-            number(position["moving"].get("median"), 1),
-            number(detection.get("precision")),
-            number(detection.get("recall")),
-            number(identity.get("hota")),
-            number(identity.get("idf1")),
-            number(events.get("precision")),
-            number(events.get("recall")),
-            number(events.get("f1")),
-            f"{pots['right']}/{pots['right'] + pots['wrong'] + pots['unknown']}",
-            *[str(rulings[k]) if rulings else "-" for k in ("right", "wrong", "review", "missing")],
-        )
+        table.add_row(score.name, *map(_cell, clip_cells(score)))
     return table
 
 
@@ -136,45 +101,11 @@ def _balls(total: MatchScore, console: Console) -> Table | None:
 def _events(total: MatchScore, console: Console) -> Table | None:
     if total.events is None:
         return None
-    table = _table(
-        console,
-        "events",
-        "type",
-        "true",
-        "right",
-        "missed",
-        "false",
-        "P",
-        "R",
-        "F1",
-        "dt median s",
-        "|dt| p95 s",
-        "place mm",
-        "wrong number",
-    )
-
-    def row(name: str, score: EventScore) -> None:
-        data = score.to_json()
-        timing = data["timing"]
-        table.add_row(
-            name,
-            str(data["right"] + data["missed"]),
-            str(data["right"]),
-            str(data["missed"]),
-            str(data["false"]),
-            number(data["precision"]),
-            number(data["recall"]),
-            number(data["f1"]),
-            number(timing["bias_s"]),
-            number(timing["p95_abs_s"]),
-            number(data["place_mm"]["median"], 1),
-            str(data["number_wrong"]),
-        )
-
+    table = _table(console, "events", "type", *EVENT_COLUMNS)
     for kind in SCORED_TYPES:
         if kind in total.events:
-            row(kind, total.events[kind])
-    row("all", total.events_total())
+            table.add_row(kind, *map(_cell, event_cells(total.events[kind])))
+    table.add_row("all", *map(_cell, event_cells(total.events_total())))
     return table
 
 
