@@ -5,21 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from vision_referee.calibration.camera import Camera
+from vision_referee.calibration.tables import load_table
 from vision_referee.detection.network import BINS, boxes_from_maps, suppress
 from vision_referee.detection.region import Region, table_region, whole_picture
 from vision_referee.domain.table import TableSpec
 
-TABLE = TableSpec(
-    name="t",
-    family="pyramid",
-    length_mm=3550,
-    width_mm=1775,
-    ball_diameter_mm=68,
-    ball_mass_kg=0.285,
-    corner_mouth_mm=73,
-    middle_mouth_mm=83,
-    nose_height_mm=41,
-)
+TABLE = load_table("pyramid-12ft")
 
 
 def _overhead(width: int, height: int) -> Camera:

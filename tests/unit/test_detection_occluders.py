@@ -7,20 +7,10 @@ import numpy as np
 
 from vision_referee.calibration.calibration import Calibration
 from vision_referee.calibration.camera import Camera
+from vision_referee.calibration.tables import load_table
 from vision_referee.detection.occlusion import OccluderMap
-from vision_referee.domain.table import TableSpec
 
-TABLE = TableSpec(
-    name="t",
-    family="pyramid",
-    length_mm=3550,
-    width_mm=1775,
-    ball_diameter_mm=68,
-    ball_mass_kg=0.285,
-    corner_mouth_mm=73,
-    middle_mouth_mm=83,
-    nose_height_mm=41,
-)
+TABLE = load_table("pyramid-12ft")
 SCALE = 0.25
 """Pixels a millimetre of the test's overhead view."""
 

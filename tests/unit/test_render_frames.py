@@ -11,24 +11,14 @@ import pytest
 pytest.importorskip("numba", reason="the renderer needs numba (extra 'train')")
 
 from vision_referee.calibration.camera import Camera
+from vision_referee.calibration.tables import load_table
 from vision_referee.domain.errors import InputError
-from vision_referee.domain.table import TableSpec
 from vision_referee.simulation.ballprint import ball_paint
 from vision_referee.simulation.look import BallLook, Look, named_look, random_look
 from vision_referee.simulation.render import Renderer, render_frame
 from vision_referee.simulation.scene import BallPose, Capsule, SceneFrame
 
-TABLE = TableSpec(
-    name="t",
-    family="pyramid",
-    length_mm=3550,
-    width_mm=1775,
-    ball_diameter_mm=68,
-    ball_mass_kg=0.285,
-    corner_mouth_mm=73,
-    middle_mouth_mm=83,
-    nose_height_mm=41,
-)
+TABLE = load_table("pyramid-12ft")
 CLEAN = replace(
     Look(seed=5),
     noise=0.0,
