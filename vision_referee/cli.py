@@ -10,9 +10,9 @@ from typing import Any, NoReturn, cast
 
 import typer
 
-import vision_referee
 from vision_referee import commands
 from vision_referee.domain.errors import InputError
+from vision_referee.version import __version__
 
 # Typer keeps click either beside it or inside it; the parent of its own BadParameter is the usage error of both.
 UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
@@ -21,7 +21,7 @@ EXIT_DONE, EXIT_INPUT, EXIT_WRONG_CALL, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"vision-referee {vision_referee.__version__}")
+        typer.echo(f"vision-referee {__version__}")
         raise typer.Exit
 
 

@@ -43,20 +43,15 @@ def register(app: typer.Typer) -> None:
 
         from vision_referee.commands.match_summary import print_summary
         from vision_referee.commands.progress_line import progress_line
-        from vision_referee.pipeline.recorded import AnalysisRequest, analyze
-        from vision_referee.review.products import make_products
+        from vision_referee.pipeline.recorded import AnalysisRequest
+        from vision_referee.review.whole_match import analyze_whole
 
         request = AnalysisRequest(
             sources=tuple(sources), rules=rules, out=out, players=names, settings=chosen, calibration=calibration,
             officials=officials, table=table, head=head,
         )  # fmt: skip
         with progress_line(quiet=quiet) as listener:
-            writer = analyze(request, listener)
-        try:
-            for warning in make_products(writer.folder, lang=lang):
-                typer.echo(f"warning: {warning}", err=True)
-            folder = writer.publish()
-        except BaseException:
-            writer.discard()
-            raise
+            folder = analyze_whole(
+                request, lang=lang, listener=listener, warn=lambda warning: typer.echo(f"warning: {warning}", err=True)
+            )
         print_summary(folder)

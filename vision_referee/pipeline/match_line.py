@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from vision_referee.calibration.calibration import Calibration
 from vision_referee.detection.detections import Detections
@@ -16,9 +16,9 @@ from vision_referee.pipeline.eye import Eye, models_in_use
 from vision_referee.pipeline.official_lines import OfficialLines
 from vision_referee.pipeline.referee import LineReferee
 from vision_referee.record.frame_times import FrameTimes
-from vision_referee.record.match_folder import MatchFolderWriter
 from vision_referee.record.match_info import MatchInfo, SourceFile
 from vision_referee.rules.settings import RuleSettings, in_force
+from vision_referee.tracking.tracks import TrackRow
 from vision_referee.video.changes import ChangedFrame
 
 
@@ -29,6 +29,25 @@ class GameRules:
     rules: str
     players: tuple[str, ...]
     settings: RuleSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What one step of the line told: events as written (each with its id), then rulings, new or issued anew."""
+
+    events: tuple[Event, ...] = ()
+    rulings: tuple[Ruling, ...] = ()
+
+
+class Record(Protocol):
+    """Where rows, events and rulings go; a ``MatchFolderWriter`` is one."""
+
+    def add_rows(self, rows: Iterable[TrackRow]) -> None: ...
+
+    def add_events(self, events: Iterable[Event]) -> list[Event]:
+        """The events as recorded, each with an id."""
+
+    def add_ruling(self, ruling: Ruling) -> None: ...
 
 
 def seen(eye: Eye, changed: ChangedFrame) -> tuple[Detections, bool, bool]:
@@ -45,7 +64,7 @@ def seen(eye: Eye, changed: ChangedFrame) -> tuple[Detections, bool, bool]:
 class MatchLine:
     """Where time and frames of one match stand, its referee, and its folder."""
 
-    def __init__(self, writer: MatchFolderWriter, game: GameRules, table: TableSpec, officials: OfficialLines) -> None:
+    def __init__(self, writer: Record, game: GameRules, table: TableSpec, officials: OfficialLines) -> None:
         self.table = table
         self.times = FrameTimes()
         self.files: list[SourceFile] = []
@@ -57,18 +76,15 @@ class MatchLine:
         self._writer = writer
         self._officials = officials
 
-    def take(self, out: MotionOutput) -> list[Ruling]:
-        """Write rows and events; the rulings that they make new or change, on the disk."""
+    def take(self, out: MotionOutput) -> Told:
+        """Write rows and events, and the rulings that they make new or change; all on the disk."""
         self._writer.add_rows(out.rows)
-        return self.judge(self._officials.merged(out.events)) if out.events else []
+        return self._judge(self._officials.merged(out.events)) if out.events else Told()
 
-    def judge(self, events: Sequence[Event]) -> list[Ruling]:
-        written = self._writer.add_events(events)
-        return self._issued(self.referee.push(written))
-
-    def end(self) -> list[Ruling]:
+    def end(self) -> Told:
         """What the officials said after the last event, and the last rulings."""
-        return [*self.judge(self._officials.rest()), *self._issued(self.referee.flush())]
+        last = self._judge(self._officials.rest())
+        return Told(events=last.events, rulings=last.rulings + self._issued(self.referee.flush()))
 
     def info(self, first: Calibration, *, like: MatchInfo | None = None) -> MatchInfo:
         """match.json as it is now. ``first``: the calibration that the match began with; ``like``: whose id to keep."""
@@ -96,7 +112,11 @@ class MatchLine:
         ]
         eye.moved.clear()
 
-    def _issued(self, rulings: Sequence[Ruling]) -> list[Ruling]:
+    def _judge(self, events: Sequence[Event]) -> Told:
+        written = self._writer.add_events(events)
+        return Told(events=tuple(written), rulings=self._issued(self.referee.push(written)))
+
+    def _issued(self, rulings: Sequence[Ruling]) -> tuple[Ruling, ...]:
         for ruling in rulings:
             self._writer.add_ruling(ruling)
-        return list(rulings)
+        return tuple(rulings)

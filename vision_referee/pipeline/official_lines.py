@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from vision_referee.domain.events import Event
-from vision_referee.record.events_jsonl import read_officials
 
 
 class OfficialLines:
@@ -14,11 +12,6 @@ class OfficialLines:
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._waiting = sorted(events, key=lambda e: e.t)
-
-    @staticmethod
-    def read(path: Path | None) -> OfficialLines:
-        """The lines of an ``--officials`` file, or none. Raises InputError naming file and line."""
-        return OfficialLines(read_officials(path) if path else ())
 
     def merged(self, seen: Sequence[Event]) -> list[Event]:
         """``seen`` with every waiting official event up to the last of them in its place (before one of equal time)."""

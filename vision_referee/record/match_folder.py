@@ -22,6 +22,7 @@ from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Event
 from vision_referee.domain.rulings import Ruling
 from vision_referee.record.atomic_write import replace_text, settle
+from vision_referee.record.event_ids import EventIds
 from vision_referee.record.events_jsonl import event_from_json, event_to_json
 from vision_referee.record.match_info import COMPLETE, MATCH, MatchInfo, read_match_info, write_match_info
 from vision_referee.record.rulings_jsonl import read_rulings, ruling_to_json
@@ -55,7 +56,7 @@ class MatchFolderWriter:
         self._published = False
         self._last_t_s = float("-inf")
         self._out_of_order = False
-        self._next_event_id = 1
+        self._ids = EventIds()
         _refuse_other_folder(self.out)
         try:
             self.out.parent.mkdir(parents=True, exist_ok=True)
@@ -75,22 +76,17 @@ class MatchFolderWriter:
 
     def add_events(self, events: Iterable[Event]) -> list[Event]:
         """Append events; each gets an id (its place in the file) unless it has one. Returned as written."""
-        written: list[Event] = []
-        for event in events:
-            if event.id is None:
-                event = replace(event, id=self._next_event_id)
-            self._next_event_id = max(self._next_event_id, event.id or 0) + 1
+        written = self._ids.given(events)
+        for event in written:
             self._out_of_order |= event.t < self._last_t_s
             self._last_t_s = max(self._last_t_s, event.t)
-            written.append(event)
         self._events.write("".join(json_line(event_to_json(event)) for event in written))
         self._events.flush()
         return written
 
     def reserve_event_ids(self, count: int) -> int:
         """The first of ``count`` ids that no other event will get."""
-        first, self._next_event_id = self._next_event_id, self._next_event_id + count
-        return first
+        return self._ids.reserve(count)
 
     def rewrite(self, events: Iterable[Event], rulings: Iterable[Ruling]) -> None:
         """Put all events and rulings anew, each file in one step: something was withdrawn."""

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from vision_referee import __version__
 from vision_referee.domain.errors import InputError
 from vision_referee.domain.table import TableSpec
 from vision_referee.record.atomic_write import replace_text
 from vision_referee.record.frame_times import FrameTimes
+from vision_referee.version import __version__
 
 MATCH = "match.json"
 FORMAT = 1
