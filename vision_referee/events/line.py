@@ -33,6 +33,7 @@ from vision_referee.events.settings import EventSettings
 from vision_referee.events.starts import explain_starts
 from vision_referee.events.tips import find_tips
 from vision_referee.events.touches import find_deflections, find_displacements
+from vision_referee.tracking.cover import CoverLog
 from vision_referee.tracking.identity import BallBook
 from vision_referee.tracking.paths import BallPath
 from vision_referee.tracking.settings import TrackingSettings
@@ -225,6 +226,7 @@ class MotionStage:
             start_s=self._start_s,
             end_s=solved.end_s,
             paths=solved.paths,
+            cover=self._cover(),
             first=self._fresh,
         )
         began_still = self._fresh and self._lay_still(solved)
@@ -241,7 +243,7 @@ class MotionStage:
         find_crossings(scene)
         find_stops(scene)
         events = list(scene.events)
-        handled = find_handling(scene, self._book, solved, first=self._fresh)
+        handled = find_handling(scene, self._book, solved, self._tracker, first=self._fresh)
         events += handled
         if not began_still:
             events = self._with_rack(scene, events)
@@ -259,6 +261,10 @@ class MotionStage:
         self._fresh, self._before_cut = False, {}
         tracker.begin_window(still_since(solved, [t.tracklet for t in tracker.tracks]))
         return MotionOutput(rows, self._in_order(events, frames))
+
+    def _cover(self) -> CoverLog:
+        seen = [f for f in self._tracker.frames if f.occluder is not None]
+        return CoverLog(self._table, [f.t_s for f in seen], [f.occluder for f in seen if f.occluder is not None])
 
     @staticmethod
     def _lay_still(solved: SolvedWindow) -> bool:

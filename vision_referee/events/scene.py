@@ -10,6 +10,7 @@ import numpy.typing as npt
 from vision_referee.domain.events import VisionEvent
 from vision_referee.domain.table import PocketName, TableSpec
 from vision_referee.events.settings import EventSettings
+from vision_referee.tracking.cover import CoverLog
 from vision_referee.tracking.paths import BallPath
 
 F64 = npt.NDArray[np.float64]
@@ -48,6 +49,7 @@ class Scene:
     start_s: float
     end_s: float
     paths: dict[int, BallPath]
+    cover: CoverLog
     first: bool = False
     """Nothing was known before: every ball is new."""
     explained: set[tuple[int, int]] = field(default_factory=set)
@@ -62,6 +64,11 @@ class Scene:
 
     def label(self, ball: int) -> str:
         return self.paths[ball].label
+
+    def attended(self, xy_mm: F64, t_s: float) -> bool | None:
+        """Whether a cue, a hand or anything else was at a place (2,) about ``t_s``; None: the eye cannot tell."""
+        cover = self.cover.near(xy_mm, t_s - self.settings.attended_s, t_s + 0.3)
+        return None if cover is None else cover > self.settings.attended_cover
 
     def gone_s(self, ball: int) -> float:
         """From when on a ball is out of play (infinite: it is not)."""

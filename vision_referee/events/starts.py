@@ -305,6 +305,8 @@ def _strike_or_touch(scene: Scene, start: Start, starts: list[Start]) -> None:
     error = 3 * float(np.median(path.noise_mm))
     if start.moved_mm < max(scene.settings.least_move_mm, error) and speed < 100.0:
         return
+    if scene.attended(start.xy_mm, start.t_s) is False and speed < 400.0:
+        return  # nothing was there to strike or touch it
     struck = speed > scene.settings.strike_speed_mm_s and _goes_by_itself(path, start)
     if struck and under_way and not is_cue and speed < 400.0:
         struck = False

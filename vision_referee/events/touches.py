@@ -26,6 +26,8 @@ def find_displacements(scene: Scene) -> None:
             least = max(2 * scene.settings.least_move_mm, 0.12 * scene.diameter_mm, error, stated)
             if moved < least or not long_seen:
                 continue
+            if scene.attended(before.coef[0], after.t0_s) is False and scene.attended(before.coef[0], br.t_s) is False:
+                continue
             confidence = float(np.clip(0.5 + 0.05 * moved / max(error, 1.0), 0.5, 0.85))
             start_s = max(before.t1_s, scene.start_s)
             scene.events.append(Touch(t=start_s, ball=path.label, moved_mm=round(moved, 1), confidence=confidence))

@@ -9,6 +9,17 @@ from vision_referee.tracking.legs import Leg, fit_leg
 from vision_referee.tracking.tracklets import Sightings
 
 F64 = npt.NDArray[np.float64]
+_AT_ONCE_S = 0.12
+"""Nothing leaves its place and lies still elsewhere within so short a time: what seems to has been seen wrongly."""
+
+
+def _stated(s: Sightings, first: int, last: int) -> float:
+    """What the eye itself holds of its error (mm) about some sightings.
+
+    Most of it is no noise from frame to frame but a bias that stays until the picture changes (an encoder leaves small
+    motions out for some frames, a neighbour's shadow passes): a step as long as it is no motion.
+    """
+    return float(np.median(s.sigma_mm[max(first, 0) : last]))
 
 
 def tidy(legs: list[Leg], s: Sightings, noise: F64, *, still_at_end: bool) -> list[Leg]:
@@ -28,7 +39,10 @@ def tidy(legs: list[Leg], s: Sightings, noise: F64, *, still_at_end: bool) -> li
         if merged and merged[-1].resting and leg.resting:
             before = merged[-1]
             error = float(np.median(noise[before.first : leg.last + 1]))
-            if float(np.hypot(*(leg.coef[0] - before.coef[0]))) < max(2.0, 2.5 * error):
+            step = float(np.hypot(*(leg.coef[0] - before.coef[0])))
+            at_once = s.t_s[leg.first] - s.t_s[before.last] < _AT_ONCE_S
+            stated = _stated(s, before.last - 2, leg.first + 3)
+            if step < max(2.0, 2.5 * error, (4.0 if at_once else 2.0) * stated):
                 merged[-1] = fit_leg(s, noise, before.first, leg.last, resting=True)
                 continue
         merged.append(leg)
@@ -117,10 +131,11 @@ def _without_excursions(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
         if leg.resting and following is not None and following > i + 1:
             after = legs[following]
             error = float(np.median(noise[leg.first : after.last + 1]))
+            stated = _stated(s, leg.last - 2, after.first + 3)
             back = float(np.hypot(*(after.coef[0] - leg.coef[0])))
             between = s.xy_mm[leg.last + 1 : after.first]
             far = float(np.hypot(*(between - leg.coef[0]).T).max())
-            if back < max(2.0, 2.5 * error) and far < max(10.0, 6.5 * error):
+            if back < max(2.0, 2.5 * error, 2.0 * stated) and far < max(10.0, 6.5 * error, 3.0 * stated):
                 joined = fit_leg(s, noise, leg.first, after.last, resting=True)
                 legs = [*legs[:i], joined, *legs[following + 1 :]]
                 rests = [k for k, other in enumerate(legs) if other.resting]
@@ -142,7 +157,7 @@ def _short_ends(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
         lo, hi = extra[0].first, extra[-1].last
         error = float(np.median(noise[lo : hi + 1]))
         far = float(np.hypot(*(s.xy_mm[lo : hi + 1] - legs[rest].coef[0]).T).max())
-        if far < max(10.0, 6.5 * error) and hi - lo < 12:
+        if far < max(10.0, 6.5 * error, 3.0 * _stated(s, lo, hi + 1)) and hi - lo < 12:
             first, last = min(lo, legs[rest].first), max(hi, legs[rest].last)
             joined = fit_leg(s, noise, first, last, resting=True)
             legs = [joined, *legs[rest + 1 :]] if at_start else [*legs[:rest], joined]

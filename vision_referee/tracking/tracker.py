@@ -15,6 +15,7 @@ import numpy.typing as npt
 from vision_referee.detection.detections import Detections
 from vision_referee.domain.table import TableSpec
 from vision_referee.tracking.association import assign, gated_cost, without_duplicates
+from vision_referee.tracking.cover import BARE, ClothSeen, cell_of, ring_cover
 from vision_referee.tracking.filters import BallFilter
 from vision_referee.tracking.initiation import Leftover, triples
 from vision_referee.tracking.repeats import is_repeat
@@ -26,6 +27,8 @@ F64 = npt.NDArray[np.float64]
 _HIDDEN_PENALTY = 12.0
 _OTHER_COLOUR = 38.0
 """CIELAB distance beyond which a ball in another light is no explanation."""
+_HALF_HIDDEN = 0.2
+"""Covered by more than this about it, a ball may be seen in part only, and its centre is drawn to that part."""
 
 
 @dataclass(slots=True)
@@ -38,7 +41,10 @@ class Track:
     astray: int = 0
     """Sightings in a row away from the resting place."""
     missed: int = 0
-    speed_mm_s: float = 0.0
+    bare_s: float = 0.0
+    """Unseen while its place is plain cloth, for so long by now."""
+    covered_s: float | None = None
+    """When something was last seen over or beside it."""
 
     @property
     def mode(self) -> Mode:
@@ -79,12 +85,16 @@ class Tracker:
     stray: list[Pooled] = field(default_factory=list)
     """Detections of the window that belong to no tracklet."""
     last_motion_s: float = -1e9
+    cloth: ClothSeen = field(init=False)
     _pool: list[Pooled] = field(default_factory=list)
     _slot: int = 0
     _next_key: int = 0
     _previous_mm: F64 = field(default_factory=lambda: np.zeros((0, 2)))
     _repeats: int = 0
     _last: Detections | None = None
+
+    def __post_init__(self) -> None:
+        self.cloth = ClothSeen(self.table)
 
     def push(self, detections: Detections, *, repeated: bool = False) -> None:
         """One frame on. A frame that is ``repeated`` need not be detected: its picture is the last one's."""
@@ -110,9 +120,12 @@ class Tracker:
         dt = detections.t_s - last_s if last_s is not None else 1 / 30
         for track in self.tracks:
             track.filter.predict(max(dt, 1e-3), self.settings.acceleration_mm_s2)
+        detections = self._unsure_where_covered(detections)
+        self.cloth.note(detections.t_s, detections.occluder, detections.xy_mm)
         taken = self._associate(detections, kept)
         self._end_unseen(detections.t_s)
         self._start(detections, [int(k) for k in kept if int(k) not in taken])
+        self._note_cover(detections, dt)
         self._note_motion(detections.t_s)
         self._previous_mm = xy
 
@@ -157,6 +170,27 @@ class Tracker:
         good = np.flatnonzero(inside & (d.confidence >= self.settings.min_confidence) & np.isfinite(x) & np.isfinite(y))
         nearest = self.settings.duplicate_diameters * self.table.ball_diameter_mm
         return np.asarray(good[without_duplicates(d.xy_mm[good], d.confidence[good], nearest)], np.int64)
+
+    def _unsure_where_covered(self, d: Detections) -> Detections:
+        """The detections with larger errors where something may hide a part of the ball."""
+        if d.occluder is None or not len(d):
+            return d
+        share, _ = ring_cover(d.occluder, self.table, d.xy_mm)
+        drawn = 0.5 * self.table.ball_diameter_mm * np.clip(share - _HALF_HIDDEN, 0.0, 1.0)
+        return replace(d, sigma_mm=np.hypot(d.sigma_mm, drawn))
+
+    def _note_cover(self, d: Detections, dt_s: float) -> None:
+        """What is over or beside the resting balls, and whether one that is not seen has left bare cloth behind."""
+        resting = [t for t in self.tracks if t.mode is Mode.REST]
+        if d.occluder is None or not resting:
+            return
+        _, most = ring_cover(d.occluder, self.table, np.array([t.filter.xy_mm for t in resting]))
+        shape = (d.occluder.shape[0], d.occluder.shape[1])
+        for track, cover in zip(resting, most.tolist(), strict=True):
+            if cover > _HALF_HIDDEN:
+                track.covered_s = d.t_s
+            bare = track.missed > 0 and d.occluder[cell_of(shape, self.table, track.filter.xy_mm)] < BARE
+            track.bare_s = track.bare_s + dt_s if bare else 0.0
 
     def _tells_nothing(self, t_s: float, xy_mm: F64, repeated: bool) -> bool:
         """Whether a frame only repeats the one before. A scene that stays the same is looked at now and then all the

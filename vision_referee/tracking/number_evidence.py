@@ -1,0 +1,111 @@
+"""What many views of one ball say of its number.
+
+Views of a ball that lies still are one view with other noise: they are averaged and count little more than one. A ball
+that has rolled shows another side: a view of its own, whose log-evidence is added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+F64 = npt.NDArray[np.float64]
+
+NAMES = 16
+"""The cue ball and 1..15."""
+_VIEW_MM = 12.0
+"""Rolled so far a ball has turned by 20 degrees: half a digit's width on its surface."""
+_REPEAT_WORTH, _MOST_REPEATS = 0.08, 10
+"""What each further look at the same side adds to the first one's weight of 1; so many are counted."""
+_LEAST_P = 1e-3
+"""No single look may rule a number out: prints are smeared by lamps, edges and compression."""
+TEMPER = 0.8
+"""Views of one ball share print, light and focus: their evidence is taken down by so much (fitted on rendered matches,
+see models/README.md)."""
+
+
+@dataclass(slots=True)
+class NumberEvidence:
+    """Summed log-evidence of one ball for each of NAMES, relative to "all alike"; grows while the ball is seen."""
+
+    _total: F64 = field(default_factory=lambda: np.zeros(NAMES))
+    _views: float = 0.0
+    _side_mm: F64 | None = None
+    _side_log: F64 = field(default_factory=lambda: np.zeros(NAMES))
+    _side_looks: int = 0
+
+    def see(self, xy_mm: F64, number_p: F64) -> None:
+        """One look: ``number_p`` (17,) as in ``Detections``; all zero but the last says that nobody looked."""
+        named = number_p[:NAMES]
+        if float(named.sum()) <= 0.0:
+            return
+        if self._side_mm is None or float(np.hypot(*(xy_mm - self._side_mm))) > _VIEW_MM:
+            self._close()
+            self._side_mm = np.array(xy_mm, np.float64)
+        # What cannot be told is spread evenly, so that a doubtful look moves the sum little.
+        p = named + max(1.0 - float(named.sum()), 0.0) / NAMES
+        log = np.log(np.maximum(p / p.sum(), _LEAST_P))
+        self._side_log += log - log.mean()
+        self._side_looks += 1
+
+    def _close(self) -> None:
+        log, views = self._side()
+        self._total = self._total + log
+        self._views += views
+        self._side_log, self._side_looks = np.zeros(NAMES), 0
+
+    def _side(self) -> tuple[F64, float]:
+        if self._side_looks == 0:
+            return np.zeros(NAMES), 0.0
+        weight = 1.0 + _REPEAT_WORTH * (min(self._side_looks, _MOST_REPEATS) - 1)
+        return self._side_log / self._side_looks * weight, weight
+
+    def log(self) -> F64:
+        """(17,): log-evidence of cue, 1..15; column 16 how many views' worth it is."""
+        log, views = self._side()
+        return np.append(self._total + log, self._views + views)
+
+
+def number_posterior(number_log: F64) -> F64:
+    """Probabilities (16,) of cue, 1..15 from summed evidence (17,), the ball taken alone."""
+    tempered = TEMPER * number_log[:NAMES]
+    p = np.exp(tempered - tempered.max())
+    return np.asarray(p / p.sum(), np.float64)
+
+
+def number_marginals(evidence: F64, none_log: float) -> F64:
+    """Probability (n, k + 1) that ball i has number j, summed over all ways to give n balls different numbers.
+
+    ``evidence`` (n, k) log-evidence, k at most 15; ``none_log`` that of having none of them (last column). Exact: sums
+    over assignments by dynamic programming over the set of numbers given so far, 2^k states a ball.
+    """
+    count, numbers = evidence.shape
+    top = np.maximum(evidence.max(axis=1, initial=-np.inf), none_log)
+    weight, none = np.exp(evidence - top[:, None]), np.exp(none_log - top)
+    after = np.ones((count + 1, 1 << numbers))
+    for i in range(count - 1, -1, -1):
+        after[i] = none[i] * after[i + 1]
+        for j in range(numbers):
+            with_j, without = _split(after[i + 1], j)[1], _split(after[i], j)[0]
+            without += weight[i, j] * with_j
+        after[i] /= after[i].max()
+    before = np.zeros(1 << numbers)
+    before[0] = 1.0
+    out = np.empty((count, numbers + 1))
+    for i in range(count):
+        out[i, numbers] = none[i] * float(before @ after[i + 1])
+        now = none[i] * before
+        for j in range(numbers):
+            free = _split(before, j)[0]
+            out[i, j] = weight[i, j] * float((free * _split(after[i + 1], j)[1]).sum())
+            _split(now, j)[1][...] += weight[i, j] * free
+        before = now / now.max()
+    return np.asarray(out / out.sum(axis=1, keepdims=True), np.float64)
+
+
+def _split(states: F64, j: int) -> tuple[F64, F64]:
+    """Views of the states (2^k,) without and with number j given."""
+    halves = states.reshape(-1, 2, 1 << j)
+    return halves[:, 0], halves[:, 1]
