@@ -74,14 +74,15 @@ def open_backend(folder: Path | None = None, *, threads: int = 2) -> Backend:
     """
     folder = folder or data_folder("models")
     graph, weights = folder / f"{MODEL_NAME}.xml", folder / f"{MODEL_NAME}.pt"
-    if weights.is_file() and _has_gpu():
+    if weights.is_file() and has_gpu():
         return TorchBackend(weights)
     if not graph.is_file():
         raise InputError(f"{graph}: the detector's model is not there; install the package again or run 'make train'")
     return OpenVinoBackend(graph, threads=threads)
 
 
-def _has_gpu() -> bool:
+def has_gpu() -> bool:
+    """Whether PyTorch has a GPU here."""
     from importlib.util import find_spec
 
     if find_spec("torch") is None or not Path("/dev/nvidia0").exists():
