@@ -130,7 +130,7 @@ def reading(number: int | None, n: int, rng: np.random.Generator, right: float =
         tracklet.add(
             t_s=k / 30,
             frame=k,
-            xy_mm=np.zeros(2),
+            xy_mm=np.array([20.0 * k, 0.0]),  # it rolls: every look shows another side
             sigma_mm=1.0,
             confidence=0.9,
             number_p=p / p.sum(),

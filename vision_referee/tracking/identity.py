@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
 
 from vision_referee.domain.balls import CUE
-from vision_referee.tracking.linking import number_posterior
+from vision_referee.tracking.number_evidence import TEMPER, number_marginals, number_posterior
 from vision_referee.tracking.tracklets import Tracklet
 
 F64 = npt.NDArray[np.float64]
-_NO_NUMBER = 0.02
-_SURE = 3.0
-"""Log-odds of one whole assignment over the best other one: 20 to 1."""
+_NO_NUMBER_LOG = -3.0
+"""Log-evidence, against "all numbers alike", that a ball has none of them: it is no ball, or one counted twice."""
+_SURE = 0.97
+"""Probability from which a number is told. A told number stays, so it had better be right."""
 
 
 @dataclass(slots=True)
@@ -139,28 +139,16 @@ class BallBook:
         return fresh
 
     def solve_numbers(self) -> dict[int, int]:
-        """Numbers by ball id, only those that any other assignment of the set would make at least 20 times less
-        likely."""
-        balls = [b for b in self.balls.values() if b.label != CUE and b.number is None and b.number_log[16] >= 3]
+        """Numbers by ball id, only those that are sure when all ways of giving the set's numbers to the balls are
+        weighed against each other."""
+        balls = [b for b in self.balls.values() if b.label != CUE and b.number is None and b.number_log[16] > 0]
         taken = {b.number for b in self.balls.values() if b.number is not None}
         free = [n for n in range(1, 16) if n not in taken]
         if not balls or not free:
             return {}
-        evidence = np.log(np.array([number_posterior(b.number_log)[free] for b in balls]) + 1e-6)
-        # A ball may stay without a number, where all that is left for it is all but ruled out.
-        cost = -np.hstack([evidence, np.full((len(balls), len(balls)), np.log(_NO_NUMBER))])
-        rows, columns = linear_sum_assignment(cost)
-        total = float(cost[rows, columns].sum())
-        sure: dict[int, int] = {}
-        for row, column in zip(rows, columns, strict=True):
-            if column >= len(free):
-                continue
-            other = cost.copy()
-            other[row, column] = 1e3
-            r2, c2 = linear_sum_assignment(other)
-            if float(other[r2, c2].sum()) - total >= _SURE:
-                sure[balls[int(row)].id] = free[int(column)]
-        return sure
+        chance = number_marginals(TEMPER * np.array([b.number_log[free] for b in balls]), _NO_NUMBER_LOG)
+        best = chance[:, : len(free)].argmax(axis=1)
+        return {ball.id: free[k] for ball, k, p in zip(balls, best.tolist(), chance, strict=True) if p[k] >= _SURE}
 
 
 def _resembles(ball: Ball, tracklets: list[Tracklet]) -> bool:
@@ -174,13 +162,13 @@ def alike(ball: Ball, number_log: F64, colour: F64, colour_n: int) -> bool:
     """Whether colour (3,) and number evidence (17,) leave it possible that they are this ball's."""
     if ball.colour_n and colour_n and float(np.linalg.norm(ball.colour - colour)) > 28.0:
         return False
-    if ball.number_log[16] >= 5 and number_log[16] >= 5:
+    if ball.number_log[16] >= 2 and number_log[16] >= 2:
         return float(number_posterior(ball.number_log) @ number_posterior(number_log)) > 0.03
     return True
 
 
 def _cue_by_reading(balls: list[Ball]) -> Ball | None:
-    read = [b for b in balls if b.number_log[16] >= 3]
+    read = [b for b in balls if b.number_log[16] > 0]
     if not read:
         return None
     chance = {b.id: float(number_posterior(b.number_log)[0]) for b in read}

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from vision_referee.domain.table import TableSpec
 from vision_referee.tracking.association import assign
 from vision_referee.tracking.mouths import mouth_crossing, nearest_mouth, nearest_nose, outside_mm
+from vision_referee.tracking.number_evidence import NAMES, number_posterior
 from vision_referee.tracking.pieces import EndState, Piece
 
 F64 = npt.NDArray[np.float64]
@@ -253,17 +254,6 @@ def _likeness_cost(a: Piece, b: Piece) -> float:
     if a.tracklet.colour_n and b.tracklet.colour_n:
         away = float(np.linalg.norm(a.tracklet.colour - b.tracklet.colour))
         cost += min((away / 11.0) ** 2, 30.0) / 1.5
-    na, nb = a.tracklet.number_log, b.tracklet.number_log
-    if na[16] >= 2 and nb[16] >= 2:
-        pa, pb = number_posterior(na), number_posterior(nb)
-        cost -= float(np.clip(np.log(16.0 * float(pa @ pb) + 1e-4), -7.0, 2.0))
-    return cost
-
-
-def number_posterior(number_log: F64) -> F64:
-    """Probabilities (16,) of cue, 1..15 from summed evidence. Neighbouring views are alike: they count as few, not
-    many."""
-    n = max(float(number_log[16]), 1.0)
-    tempered = number_log[:16] * min(1.0, 12.0 / n) * 0.6
-    p = np.exp(tempered - tempered.max())
-    return np.asarray(p / p.sum(), np.float64)
+    # How much likelier the same number is than any two: nothing where nothing was read.
+    pa, pb = number_posterior(a.tracklet.number_log), number_posterior(b.tracklet.number_log)
+    return cost - float(np.clip(np.log(NAMES * float(pa @ pb) + 1e-4), -7.0, 2.0))

@@ -1,7 +1,8 @@
 """What many views of one ball say of its number.
 
 Views of a ball that lies still are one view with other noise: they are averaged and count little more than one. A ball
-that has rolled shows another side: a view of its own, whose log-evidence is added.
+that has rolled shows another side: a view of its own, whose log-evidence is added. A glance that only told the ball's
+colour says the same however often it is taken.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _REPEAT_WORTH, _MOST_REPEATS = 0.08, 10
 """What each further look at the same side adds to the first one's weight of 1; so many are counted."""
 _LEAST_P = 1e-3
 """No single look may rule a number out: prints are smeared by lamps, edges and compression."""
+_RULED_OUT_LOG = -35.0
+"""Less than this below the best is as good as nothing; products over fifteen balls stay within a float's range."""
 TEMPER = 0.8
 """Views of one ball share print, light and focus: their evidence is taken down by so much (fitted on rendered matches,
 see models/README.md)."""
@@ -30,42 +33,53 @@ see models/README.md)."""
 class NumberEvidence:
     """Summed log-evidence of one ball for each of NAMES, relative to "all alike"; grows while the ball is seen."""
 
-    _total: F64 = field(default_factory=lambda: np.zeros(NAMES))
-    _views: float = 0.0
+    _sides: _Looks = field(default_factory=lambda: _Looks())
+    """Sides that have rolled out of sight, already weighed."""
+    _side: _Looks = field(default_factory=lambda: _Looks())
     _side_mm: F64 | None = None
-    _side_log: F64 = field(default_factory=lambda: np.zeros(NAMES))
-    _side_looks: int = 0
+    _glances: _Looks = field(default_factory=lambda: _Looks())
 
     def see(self, xy_mm: F64, number_p: F64) -> None:
-        """One look: ``number_p`` (17,) as in ``Detections``; all zero but the last says that nobody looked."""
+        """One look: ``number_p`` (17,) as in ``Detections``. Where nobody read, at most its first column tells."""
         named = number_p[:NAMES]
-        if float(named.sum()) <= 0.0:
+        told = float(named.sum())
+        if told <= 0.0:
+            return
+        # What cannot be told is spread evenly, so that a doubtful look moves the sum little.
+        p = named + max(1.0 - told, 0.0) / NAMES
+        log = np.log(np.maximum(p / p.sum(), _LEAST_P))
+        log -= log.mean()
+        if not named[1:].any():
+            self._glances.add(log, 1.0)
             return
         if self._side_mm is None or float(np.hypot(*(xy_mm - self._side_mm))) > _VIEW_MM:
-            self._close()
-            self._side_mm = np.array(xy_mm, np.float64)
-        # What cannot be told is spread evenly, so that a doubtful look moves the sum little.
-        p = named + max(1.0 - float(named.sum()), 0.0) / NAMES
-        log = np.log(np.maximum(p / p.sum(), _LEAST_P))
-        self._side_log += log - log.mean()
-        self._side_looks += 1
-
-    def _close(self) -> None:
-        log, views = self._side()
-        self._total = self._total + log
-        self._views += views
-        self._side_log, self._side_looks = np.zeros(NAMES), 0
-
-    def _side(self) -> tuple[F64, float]:
-        if self._side_looks == 0:
-            return np.zeros(NAMES), 0.0
-        weight = 1.0 + _REPEAT_WORTH * (min(self._side_looks, _MOST_REPEATS) - 1)
-        return self._side_log / self._side_looks * weight, weight
+            self._sides.add(*self._side.as_one())
+            self._side, self._side_mm = _Looks(), np.array(xy_mm, np.float64)
+        self._side.add(log, 1.0)
 
     def log(self) -> F64:
         """(17,): log-evidence of cue, 1..15; column 16 how many views' worth it is."""
-        log, views = self._side()
-        return np.append(self._total + log, self._views + views)
+        parts = [(self._sides.log, self._sides.count), self._side.as_one(), self._glances.as_one()]
+        return np.append(sum((log for log, _ in parts), np.zeros(NAMES)), sum(count for _, count in parts))
+
+
+@dataclass(slots=True)
+class _Looks:
+    """``log`` (NAMES,) summed over ``count`` looks."""
+
+    log: F64 = field(default_factory=lambda: np.zeros(NAMES))
+    count: float = 0.0
+
+    def add(self, log: F64, count: float) -> None:
+        self.log = self.log + log
+        self.count += count
+
+    def as_one(self) -> tuple[F64, float]:
+        """Looks that are alike but for noise: their mean, and how many independent ones it is worth."""
+        if not self.count:
+            return self.log, 0.0
+        worth = 1.0 + _REPEAT_WORTH * (min(self.count, _MOST_REPEATS) - 1)
+        return self.log / self.count * worth, worth
 
 
 def number_posterior(number_log: F64) -> F64:
@@ -82,8 +96,9 @@ def number_marginals(evidence: F64, none_log: float) -> F64:
     over assignments by dynamic programming over the set of numbers given so far, 2^k states a ball.
     """
     count, numbers = evidence.shape
-    top = np.maximum(evidence.max(axis=1, initial=-np.inf), none_log)
-    weight, none = np.exp(evidence - top[:, None]), np.exp(none_log - top)
+    log = np.column_stack([evidence, np.full(count, none_log)])
+    every = np.exp(np.maximum(log - log.max(axis=1, keepdims=True), _RULED_OUT_LOG))
+    weight, none = every[:, :numbers], every[:, numbers]
     after = np.ones((count + 1, 1 << numbers))
     for i in range(count - 1, -1, -1):
         after[i] = none[i] * after[i + 1]

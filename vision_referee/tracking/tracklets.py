@@ -8,6 +8,8 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from vision_referee.tracking.number_evidence import NumberEvidence
+
 F64 = npt.NDArray[np.float64]
 
 
@@ -66,8 +68,7 @@ class Tracklet:
     y_mm: list[float] = field(default_factory=list)
     sigma_mm: list[float] = field(default_factory=list)
     confidence: list[float] = field(default_factory=list)
-    number_log: F64 = field(default_factory=lambda: np.zeros(17))
-    """Summed log-evidence for cue, 1..15 (columns 0..15); column 16 counts the readings."""
+    numbers: NumberEvidence = field(default_factory=NumberEvidence)
     colour_sum: F64 = field(default_factory=lambda: np.zeros(3))
     colour_n: int = 0
     ball: int | None = None
@@ -84,14 +85,7 @@ class Tracklet:
         self.y_mm.append(float(xy_mm[1]))
         self.sigma_mm.append(sigma_mm)
         self.confidence.append(confidence)
-        known = number_p[:16]
-        told = float(known.sum())
-        if told > 0.0:
-            # What cannot be told is spread evenly, so that a doubtful view moves the sum little.
-            unknown = max(1.0 - told, float(number_p[16]) if len(number_p) > 16 else 0.0)
-            p = known + unknown / 16.0
-            self.number_log[:16] += np.log(np.maximum(p / p.sum(), 1e-3)) - np.log(1 / 16)
-            self.number_log[16] += 1.0
+        self.numbers.see(xy_mm, number_p)
         self.colour_sum += colour
         self.colour_n += 1
 
@@ -112,6 +106,11 @@ class Tracklet:
         if cut:
             for values in (self.t_s, self.frame, self.x_mm, self.y_mm, self.sigma_mm, self.confidence):
                 del values[:cut]
+
+    @property
+    def number_log(self) -> F64:
+        """Summed log-evidence (17,) for cue, 1..15; column 16 tells how many views' worth it is."""
+        return self.numbers.log()
 
     @property
     def colour(self) -> F64:
