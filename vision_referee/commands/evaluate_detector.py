@@ -18,7 +18,12 @@ def register(app: typer.Typer) -> None:
             None, "--real", help="The folder of the real labelled sets; else it is looked for."
         ),
         every: int = typer.Option(4, "--every", min=1, help="Take every n-th picture of the largest real set."),
-        numbers: int = typer.Option(20, "--numbers", min=0, help="How many rendered scenes to read numbers on."),
+        numbers: int = typer.Option(
+            40, "--numbers", min=0, help="How many rendered sets of balls to read, 64 views each."
+        ),
+        matches: int = typer.Option(
+            10, "--matches", min=0, help="How many pieces of simulated play to read numbers through."
+        ),
         models: Path | None = typer.Option(
             None, "--models", help="The folder of the model's files; else the shipped ones."
         ),
@@ -46,14 +51,14 @@ def register(app: typer.Typer) -> None:
         figures["sets"] = [
             {**tally.figures(threshold), "reliability": tally.reliability()} for tally in tallies
         ]  # fmt: skip
-        if numbers and open_reader(models) is None:
+        if (numbers or matches) and open_reader(models) is None:
             typer.echo("no number reader among the models: numbers are not scored", err=True)
-        elif numbers:
-            figures["numbers"] = score_numbers(models, numbers)
+        elif numbers or matches:
+            figures["numbers"] = score_numbers(models, numbers, matches)
         for tally in tallies:
             _print(tally.figures(threshold))
         if "numbers" in figures:
-            typer.echo(json.dumps(figures["numbers"]))
+            typer.echo(json.dumps(figures["numbers"], indent=1))
         if json_file is not None:
             try:
                 json_file.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")

@@ -17,9 +17,11 @@ def register(app: typer.Typer) -> None:
         ),
         scenes: int = typer.Option(1400, "--scenes", help="Rendered scenes for the detector, 3 windows each."),
         crops: int = typer.Option(120_000, "--crops", help="Crops the detector sees in all."),
-        number_scenes: int = typer.Option(1500, "--number-scenes", help="Rendered scenes for the number reader."),
+        number_scenes: int = typer.Option(
+            2000, "--number-scenes", help="Rendered sets of balls for the number reader, 64 views each."
+        ),
         number_crops: int = typer.Option(
-            400_000, "--number-crops", help="Crops the number reader sees in all; 0: leave it."
+            500_000, "--number-crops", help="Crops the number reader sees in all; 0: leave it."
         ),
         real: Path | None = typer.Option(None, "--real", help="snooker_mit/train: real pictures to train on as well."),
         real_share: float = typer.Option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from dataclasses import dataclass
@@ -16,27 +17,35 @@ from vision_referee.detection.number_crops import CLASSES, CROP_PX
 
 U8 = npt.NDArray[np.uint8]
 I64 = npt.NDArray[np.int64]
+F32 = npt.NDArray[np.float32]
 
-
-EASY_PX = 27.0
+CELL_PX = 4
+"""The network's last map has a cell for so many crop pixels."""
+NO_FACE = 15
+"""Class of a cell in which no printed face has its middle; 0..14 are the numbers 1..15."""
+_FACE_REACH_PX = 3.6
+_LEGIBLE_COS, _HINTED_COS = 0.45, 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberSettings:
     """``crops``: how many in all, repeats with other augmentation included."""
 
-    crops: int = 400_000
-    batch: int = 48
-    learning_rate: float = 2.5e-3
-    easy_share: float = 0.5
-    """For this part of the run only balls of EASY_PX and more are shown: their print can be made out."""
+    crops: int = 1_200_000
+    batch: int = 64
+    learning_rate: float = 3e-3
+    face_weight: float = 0.6
+    """Weight of the second task, to say where on the ball which number is printed: learned together with it, reading
+    is learned from a tenth of the crops."""
+    average: float = 0.999
+    """Decay of the running average of the weights, which is what ships."""
     seed: int = 0
     threads: int = 1
     checkpoint_s: float = 120.0
 
 
 def build_reader() -> Any:
-    """The reader: (n, 3, 40, 40) BGR 0..1 to logits (n, 17)."""
+    """The reader: (n, 3, 40, 40) BGR 0..1 to logits (n, 17) and, of every cell, logits (n, 16, 10, 10)."""
     import torch
     from torch import nn
 
@@ -49,29 +58,41 @@ def build_reader() -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.body = nn.Sequential(
-                *block(3, 24, 1),
-                *block(24, 40, 2),
-                *block(40, 48, 1),
-                *block(48, 72, 2),
-                *block(72, 96, 1),
-                *block(96, 96, 1),
+                nn.PixelUnshuffle(2),
+                *block(12, 48, 1),
+                *block(48, 64, 1),
+                *block(64, 96, 2),
+                *block(96, 128, 1),
+                *block(128, 128, 1),
             )
+            self.cells = nn.Conv2d(128, NO_FACE + 1, 1)
             self.drop = nn.Dropout(0.1)
-            self.head = nn.Linear(192, CLASSES)
+            self.head = nn.Linear(256, CLASSES)
+            self.trust = nn.Parameter(torch.full((1,), 0.5))
 
         def forward(self, x: Any) -> Any:
-            x = self.body(x).flatten(2)
-            return self.head(self.drop(torch.cat([x.mean(dim=2), x.amax(dim=2)], dim=1)))
+            x = self.body(x)
+            cells = self.cells(x)
+            flat = x.flatten(2)
+            whole = self.head(self.drop(torch.cat([flat.mean(dim=2), flat.amax(dim=2)], dim=1)))
+            found = torch.log_softmax(cells.float(), dim=1)[:, :NO_FACE].flatten(2).logsumexp(dim=2)
+            named = whole[:, 1:-1] + self.trust * found
+            return torch.cat([whole[:, :1], named, whole[:, -1:]], dim=1), cells
 
     return Reader()
 
 
-def load_crops(folder: Path) -> tuple[U8, I64, npt.NDArray[np.intp]]:
-    """All crops and labels of a folder, and the indices of those that are large enough to begin with."""
-    parts = [np.load(path) for path in sorted(folder.glob("numbers-*.npz")) if ".part" not in path.name]
-    sizes = np.concatenate([p["sizes"] for p in parts])
-    crops, labels = np.concatenate([p["crops"] for p in parts]), np.concatenate([p["labels"] for p in parts])
-    return crops, labels, np.flatnonzero(sizes >= EASY_PX)
+@dataclass(frozen=True, slots=True)
+class _Crops:
+    pixels: U8
+    labels: I64
+    faces: F32
+
+    @staticmethod
+    def load(folder: Path) -> _Crops:
+        parts = [np.load(path) for path in sorted(folder.glob("numbers-*.npz")) if ".part" not in path.name]
+        pixels, labels, faces = (np.concatenate([p[key] for p in parts]) for key in ("crops", "labels", "faces"))
+        return _Crops(pixels, labels, faces)
 
 
 def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
@@ -85,66 +106,111 @@ def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
         torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
     network = build_reader().to(device=device, memory_format=torch.channels_last).train()
-    optimiser = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=0.02)
+    average = copy.deepcopy(network).eval()
+    optimiser = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=0.03)
     path, seen = out / "numbers.pt", 0
     if path.exists():
         state = torch.load(path, map_location="cpu", weights_only=True)
         network.load_state_dict(state["network"])
+        average.load_state_dict(state["average"])
         optimiser.load_state_dict(state["optimiser"])
         seen = int(state["crops"])
-    crops, labels, easy = load_crops(folder)
+    crops = _Crops.load(folder)
     files = len(list(folder.glob("*.npz")))
     rng = np.random.default_rng(settings.seed + seen)
+    weights = torch.ones(NO_FACE + 1, device=device)
+    weights[NO_FACE] = 0.15
     saved = time.monotonic()
-    recent: list[float] = []
+    recent: list[tuple[float, float]] = []
     while seen < settings.crops:
         done = seen / settings.crops
         for group in optimiser.param_groups:
             group["lr"] = (
                 settings.learning_rate
-                * min(1.0, seen / 6000 + 0.05)
-                * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * done)))
+                * min(1.0, seen / 20_000 + 0.05)
+                * (0.005 + 0.4975 * (1 + math.cos(math.pi * done)))
             )
-        pick = rng.integers(0, len(crops), settings.batch)
-        if done < settings.easy_share:
-            pick = easy[rng.integers(0, len(easy), settings.batch)]
-        pixels = np.stack([augmented(rng, crops[i]) for i in pick])
-        image = torch.from_numpy(pixels).to(device).permute(0, 3, 1, 2).float() / 255
+        pick = rng.integers(0, len(crops.labels), settings.batch)
+        pixels, cells = augmented(rng, crops.pixels[pick], crops.labels[pick], crops.faces[pick])
+        image = torch.from_numpy(pixels).to(device).permute(0, 3, 1, 2)
         with torch.autocast(device.type, torch.bfloat16):
-            logits = network(image.contiguous(memory_format=torch.channels_last))
-        loss = functional.cross_entropy(logits.float(), torch.from_numpy(labels[pick]).to(device), label_smoothing=0.01)
+            logits, maps = network(image.contiguous(memory_format=torch.channels_last))
+        loss = functional.cross_entropy(logits.float(), torch.from_numpy(crops.labels[pick]).to(device))
+        faces = functional.cross_entropy(
+            maps.float(), torch.from_numpy(cells).to(device), weight=weights, ignore_index=-1
+        )  # fmt: skip
         optimiser.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss)
+        torch.autograd.backward(loss + settings.face_weight * faces)
         optimiser.step()
         seen += settings.batch
-        recent.append(loss.item())
+        _follow(average, network, min(settings.average, seen / (seen + 20_000)))
+        recent.append((loss.item(), faces.item()))
         if len(recent) == 200:
-            print(f"{seen} crops of {len(crops)}: loss {np.mean(recent):.3f}", flush=True)
+            told, placed = np.mean(recent, axis=0)
+            print(f"{seen} crops of {len(crops.labels)}: number {told:.3f} faces {placed:.3f}", flush=True)
             recent.clear()
             if len(list(folder.glob("*.npz"))) > files * 1.1:
-                crops, labels, easy = load_crops(folder)
+                crops = _Crops.load(folder)
                 files = len(list(folder.glob("*.npz")))
         if time.monotonic() - saved > settings.checkpoint_s or seen >= settings.crops:
             part = path.with_suffix(".part")
-            torch.save({"network": network.state_dict(), "optimiser": optimiser.state_dict(), "crops": seen}, part)
+            state = {"network": network.state_dict(), "average": average.state_dict()}
+            torch.save(state | {"optimiser": optimiser.state_dict(), "crops": seen}, part)
             part.replace(path)
             saved = time.monotonic()
     return path
 
 
-def augmented(rng: np.random.Generator, crop: U8) -> U8:
-    """A crop turned, shifted, blurred and recoloured a little. Never mirrored: digits are not symmetrical."""
+def _follow(average: Any, network: Any, decay: float) -> None:
+    """Move ``average`` a little towards ``network``."""
+    import torch
+
+    with torch.no_grad():
+        for mean, now in zip(average.state_dict().values(), network.state_dict().values(), strict=True):
+            if mean.dtype.is_floating_point:
+                mean.lerp_(now, 1 - decay)
+            else:
+                mean.copy_(now)
+
+
+def augmented(rng: np.random.Generator, crops: U8, labels: I64, faces: F32) -> tuple[F32, I64]:
+    """Crops (n, 40, 40, 3) turned, shifted, blurred and recoloured a little, as 0..1, and the class of each of their
+    cells (n, 10, 10), -1 where a face is seen too slantingly to be asked for. Never mirrored: digits are not
+    symmetrical."""
+    count = len(crops)
     middle = (CROP_PX - 1) / 2
-    turn = cv2.getRotationMatrix2D((middle, middle), float(rng.uniform(0, 360)), float(np.exp(rng.normal(0, 0.03))))
-    turn[:, 2] = turn[:, 2] + rng.normal(0, 0.5, 2)
-    out = cv2.warpAffine(crop, turn, (CROP_PX, CROP_PX), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
-    if rng.random() < 0.25:
-        out = cv2.GaussianBlur(out, (0, 0), float(rng.uniform(0.3, 1.0)))
-    gain = np.exp(rng.normal(0, 0.12) + rng.normal(0, 0.04, 3))
-    values = np.asarray(out, np.float64) * gain + rng.normal(0, 6)
-    if rng.random() < 0.3:
-        values = values + rng.normal(0, rng.uniform(1, 6), out.shape)
-    return np.asarray(np.clip(values, 0, 255), np.uint8)
+    out = np.empty(crops.shape, np.float32)
+    places = np.empty((count, faces.shape[1], 2), np.float32)
+    for i, crop in enumerate(crops):
+        turn = cv2.getRotationMatrix2D((middle, middle), float(rng.uniform(0, 360)), float(np.exp(rng.normal(0, 0.03))))
+        turn[:, 2] = turn[:, 2] + rng.normal(0, 0.5, 2)
+        turned = cv2.warpAffine(crop, turn, (CROP_PX, CROP_PX), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
+        if rng.random() < 0.2:
+            turned = cv2.GaussianBlur(turned, (0, 0), float(rng.uniform(0.3, 0.9)))
+        out[i] = turned
+        places[i] = (faces[i, :, :2] + middle) @ turn[:, :2].T + turn[:, 2]
+    gain = np.exp(rng.normal(0, 0.12, (count, 1, 1, 1)) + rng.normal(0, 0.04, (count, 1, 1, 3)))
+    out *= gain.astype(np.float32)
+    out += rng.normal(0, 6, (count, 1, 1, 1)).astype(np.float32)
+    grain = np.where(rng.random(count) < 0.3, rng.uniform(1, 6, count), 0.0).astype(np.float32)
+    noisy = np.flatnonzero(grain)
+    out[noisy] += grain[noisy, None, None, None] * rng.standard_normal((len(noisy), *out.shape[1:]), np.float32)
+    np.clip(out, 0, 255, out=out)
+    out /= 255
+    return out, face_cells(places, faces[..., 2], labels)
+
+
+def face_cells(places: F32, cosine: F32, labels: I64) -> I64:
+    """Classes (n, 10, 10) of the last map's cells: a number's where a face of it has its middle nearby, -1 where that
+    face is seen slantingly, NO_FACE elsewhere. ``places`` (n, 6, 2) crop px, ``cosine`` (n, 6), ``labels`` (n,)."""
+    at = (np.arange(CROP_PX // CELL_PX) + 0.5) * CELL_PX - 0.5
+    across = (places[:, :, 0, None] - at) ** 2
+    down = (places[:, :, 1, None] - at) ** 2
+    near = down[:, :, :, None] + across[:, :, None, :] < _FACE_REACH_PX**2
+    legible = (near & (cosine > _LEGIBLE_COS)[..., None, None]).any(axis=1)
+    hinted = (near & (cosine > _HINTED_COS)[..., None, None]).any(axis=1)
+    cells = np.where(hinted, -1, NO_FACE)
+    return np.where(legible, np.asarray(labels - 1)[:, None, None], cells).astype(np.int64)
 
 
 def export_reader(checkpoint: Path, folder: Path, *, temperature: float = 1.0) -> Path:
@@ -155,7 +221,7 @@ def export_reader(checkpoint: Path, folder: Path, *, temperature: float = 1.0) -
 
     state = torch.load(checkpoint, map_location="cpu", weights_only=True)
     network = build_reader()
-    network.load_state_dict(state["network"])
+    network.load_state_dict(state["average"])
 
     class Probabilities(torch.nn.Module):
         def __init__(self) -> None:
@@ -163,10 +229,10 @@ def export_reader(checkpoint: Path, folder: Path, *, temperature: float = 1.0) -
             self.network = network.eval()
 
         def forward(self, x: Any) -> Any:
-            return torch.softmax(self.network(x) / temperature, dim=1)
+            return torch.softmax(self.network(x)[0] / temperature, dim=1)
 
     folder.mkdir(parents=True, exist_ok=True)
-    torch.save(state["network"], folder / "number_reader.pt")
+    torch.save(state["average"], folder / "number_reader.pt")
     graph = openvino.convert_model(Probabilities(), example_input=torch.zeros(8, 3, CROP_PX, CROP_PX))
     graph.reshape([-1, 3, CROP_PX, CROP_PX])
     steps = PrePostProcessor(graph)
