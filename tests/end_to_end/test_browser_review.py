@@ -210,6 +210,46 @@ def test_another_ball_fell(page: Page, served: Served) -> None:
     assert _rulings(served)[1]["counted"] == []
 
 
+def test_which_balls_count_is_ticked(page: Page, served: Served) -> None:
+    """What was seen stands, and yet the ball does not count; the next player plays on."""
+    _open(page, served, 1)
+    _press(page, served, "b")
+    box = page.get_by_role("checkbox", name="7, foot left corner")
+    expect(box).to_be_checked()
+    expect(box).to_be_focused()
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#log")).to_contain_text("which balls count")
+    assert _rulings(served)[1]["counted"] == [] and _rulings(served)[1]["fouls"] == []
+    expect(page.locator("#events tr.undone")).to_have_count(0)
+
+
+def test_from_foul_to_foul_with_every_decision(page: Page, served: Served) -> None:
+    """Who reviews fouls sees those alone, one after the other, though each decision changes what is left."""
+    _open(page, served)
+    page.get_by_label("Only").select_option("fouls")
+    page.get_by_role("link", name="Stroke 2 · Anna", exact=True).last.click()
+    expect(page.get_by_role("link", name="Previous")).to_have_count(0)
+    _press(page, served, "x")
+    expect(page.locator("#ruling .tag.foul")).to_have_count(0)
+    _press(page, served, "j")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Stroke 4 · Boris")
+    expect(page.get_by_role("link", name="Previous")).to_have_count(0)
+    _press(page, served, "m")
+    expect(page.locator("table.sheet tbody tr")).to_have_count(1)
+    expect(page.get_by_label("Only")).to_have_value("fouls")
+
+
+def test_events_that_seldom_matter_are_shown_when_asked_for(page: Page, served: Served) -> None:
+    _open(page, served, 2)
+    rows = page.locator("#events tbody tr:visible")
+    expect(page.locator("#events")).not_to_contain_text("stopped", use_inner_text=True)
+    few = rows.count()
+    page.get_by_label("Lines crossed and stops too").check()
+    expect(rows).to_have_count(few + 1)
+
+
 def test_a_call_is_added(page: Page, served: Served) -> None:
     _open(page, served, 4)
     _press(page, served, "a")
@@ -293,7 +333,7 @@ def test_it_works_without_its_script(browser: Browser, served: Served) -> None:
     plain.goto(f"{served.match_url}/r/2")
     plain.get_by_role("button", name="No foul").click()
     assert plain.url.endswith("/r/2?said=done")
-    plain.goto(f"{served.match_url}?only=corrected")
+    plain.goto(f"{served.match_url}?only=decided")
     assert plain.locator("table.sheet tbody tr").count() == 1
     context.close()
 
@@ -337,6 +377,14 @@ def test_a_clip_whose_video_is_gone_says_so(page: Page, served: Served, problems
     match_json.write_text(re.sub(r'"path": "[^"]*"', '"path": "/nowhere/gone.mp4"', text), encoding="utf-8")
     _open(page, served, 1)
     expect(page.locator("#no-clip")).to_contain_text("gone.mp4")
-    expect(page.locator("#diagram svg")).to_be_visible()
+    # The diagram is played all the same.
+    cue = page.locator('#diagram .ball[data-ball="cue"]')
+    page.get_by_role("button", name="0:02.0").first.click()
+    before = cue.get_attribute("transform")
+    page.keyboard.press("Space")
+    _until(page, "document.getElementById('clock').textContent > '0:02.60'")
+    page.keyboard.press("Space")
+    assert cue.get_attribute("transform") != before
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
     assert all("404" in p for p in problems)
     problems.clear()

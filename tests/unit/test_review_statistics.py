@@ -9,12 +9,13 @@ import handmade_match as handmade
 import numpy as np
 import pytest
 
-from vision_referee.domain.events import BallAt, Identified
+from vision_referee.domain.events import BallAt, Call, Identified
 from vision_referee.domain.rulings import CountedBall, RulingKind
 from vision_referee.domain.table import PocketName
 from vision_referee.record.match_folder import MatchFolder
 from vision_referee.review.charts import heat_map_svg
 from vision_referee.review.diagram import moving_svg, position_svg, stroke_svg
+from vision_referee.review.exports import statistics_csv, statistics_json
 from vision_referee.review.statistics import match_statistics
 from vision_referee.review.stroke_view import simplified, stroke_view
 
@@ -121,11 +122,52 @@ def test_simplifying_keeps_corners_and_drops_the_rest() -> None:
     assert simplified(line).tolist() == [a.tolist(), b.tolist(), c.tolist()]
 
 
-def test_the_heat_map_is_darkest_where_most_balls_stopped() -> None:
-    places = [BallAt(ball="1", x=3500, y=50)] * 3 + [BallAt(ball="2", x=20, y=1700)]
+def test_the_heat_map_is_brightest_where_most_balls_stopped() -> None:
+    places = [BallAt(ball="1", x=3400, y=150)] * 2 + [BallAt(ball="2", x=120, y=1600)]
     root = ET.fromstring(heat_map_svg(handmade.TABLE, places, title="t"))
-    cells = {
-        float(r.get("x")): float(r.get("fill-opacity")) for r in root.iter(f"{SVG}rect") if r.get("class") == "heat"
-    }  # type: ignore[arg-type]
-    assert len(cells) == 2
-    assert cells[max(cells)] == pytest.approx(0.9) and cells[min(cells)] == pytest.approx(0.4)
+
+    def brightness(x: float, y: float) -> float:
+        for r in root.iter(f"{SVG}rect"):
+            left, top, wide, high = (float(r.get(name, "nan")) for name in ("x", "y", "width", "height"))
+            inside = left <= x < left + wide and top <= handmade.TABLE.width_mm - y < top + high
+            if r.get("class") == "heat" and inside:
+                return float(r.get("fill-opacity", "nan"))
+        return 0.0
+
+    assert brightness(3400, 150) == pytest.approx(0.85, abs=0.01)
+    assert brightness(120, 1600) == pytest.approx(0.425, abs=0.06)
+    assert 0 < brightness(3400, 330) < brightness(3400, 240) < 0.85, "it fades with the distance"
+    assert brightness(1775, 887) == 0
+
+
+def test_no_ball_ever_rested_and_the_map_is_still_a_table() -> None:
+    root = ET.fromstring(heat_map_svg(handmade.TABLE, [], title="t"))
+    assert not [r for r in root.iter(f"{SVG}rect") if r.get("class") == "heat"]
+
+
+def test_where_calls_are_made_an_attempt_is_a_stroke_with_a_call() -> None:
+    one, *_ = handmade.rulings()
+    missed = replace(one, id=2, t_start=10.0, t_end=12.0, counted=())
+    safe = replace(one, id=3, t_start=20.0, t_end=22.0, counted=())
+    calls = [Call(t=t, ball="7", pocket=PocketName.FOOT_LEFT) for t in (1.0, 9.0)]
+    stats = match_statistics(handmade.PLAYERS, [one, missed, safe], calls)
+    anna = stats.players[0]
+    assert stats.called and (anna.strokes, anna.attempts, anna.successes, anna.safeties) == (3, 2, 1, 1)
+    assert anna.success == 0.5
+    uncalled = match_statistics(handmade.PLAYERS, [one, missed, safe], [])
+    assert not uncalled.called
+    assert (uncalled.players[0].attempts, uncalled.players[0].safeties) == (3, 2)
+
+
+def test_every_table_names_the_players_in_the_same_order() -> None:
+    rulings = [replace(handmade.rulings()[0], player="Zoë"), replace(handmade.rulings()[1], player="Adam")]
+    stats = match_statistics(("Zoë", "Adam"), rulings, handmade.events())
+    assert [p.player for p in stats.players] == ["Zoë", "Adam"]
+    assert list(stats.pots) == ["Zoë", "Adam", ""]
+
+
+def test_a_spreadsheet_gets_the_pots_too() -> None:
+    stats = match_statistics(handmade.PLAYERS, handmade.rulings(), handmade.events())
+    lines = dict(line.split(",", 1) for line in statistics_csv(stats).splitlines())
+    assert (lines["figure"], lines["fell foot_left"], lines["fell head_left"]) == ("Anna,Boris", "1,0", "0,0")
+    assert {"player": None, "pocket": "middle_left", "balls": 1} in statistics_json(stats)["pots"]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from vision_referee.domain.rulings import Ruling
+from vision_referee.domain.table import PocketName
 from vision_referee.review.statistics import MatchStatistics
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -58,6 +59,7 @@ def statistics_json(stats: MatchStatistics) -> dict[str, Any]:
             {
                 "player": p.player,
                 "strokes": p.strokes,
+                "attempts": p.attempts,
                 "successes": p.successes,
                 "success": p.success,
                 "balls": p.balls,
@@ -70,7 +72,11 @@ def statistics_json(stats: MatchStatistics) -> dict[str, Any]:
             }
             for p in stats.players
         ],
-        "pots": {player or None: {k.value: n for k, n in own.items()} for player, own in stats.pots.items()},
+        "pots": [
+            {"player": player or None, "pocket": pocket.value, "balls": count}
+            for player, own in stats.pots.items()
+            for pocket, count in own.items()
+        ],
         "shots": [
             {
                 "ruling": s.ruling_id,
@@ -86,11 +92,14 @@ def statistics_json(stats: MatchStatistics) -> dict[str, Any]:
 
 
 def statistics_csv(stats: MatchStatistics) -> str:
+    """A line a figure, a column a player; then the balls that fell, a line a pocket."""
     rows: list[list[object]] = [["figure", *(p.player for p in stats.players)]]
-    names = ("strokes", "successes", "success", "balls", "points", "fouls", "safeties", "longest_series")
+    names = ("strokes", "attempts", "successes", "success", "balls", "points", "fouls", "safeties", "longest_series")
     for name in (*names, "stroke_s", "thinking_s"):
         values = [getattr(p, name) for p in stats.players]
         rows.append([name, *("" if v is None else round(v, 3) for v in values)])
+    for pocket in PocketName:
+        rows.append([f"fell {pocket.value}", *(stats.pots.get(p.player, {}).get(pocket, 0) for p in stats.players)])
     return csv_text(rows)
 
 

@@ -72,8 +72,8 @@ def report_html(folder: MatchFolder, *, lang: str) -> str:
         cards=[ruling_card(folder, ruling, events, words) for ruling in rulings],
         event_counts=sorted(Counter(e.type for e in events).items()),
         stats=stats,
-        stat_rows=statistic_rows(),
-        pot_players=sorted(stats.pots),
+        stat_rows=statistic_rows(called=stats.called),
+        pot_players=list(stats.pots),
         pockets=list(PocketName),
         shot_chart=shot_chart_svg(info.table, stats.shots, title=words("report.shots")),
         heat_map=heat_map_svg(info.table, stats.resting_places, title=words("report.heat")),
@@ -109,7 +109,7 @@ def tone(ruling: Ruling) -> str:
     return "restore" if ruling.restored else ""
 
 
-def statistic_rows() -> list[tuple[str, Callable[[PlayerStatistics], str]]]:
+def statistic_rows(*, called: bool) -> list[tuple[str, Callable[[PlayerStatistics], str]]]:
     """The statistics table: the text's key and how a player's cell is written."""
 
     def seconds(value: float | None) -> str:
@@ -117,12 +117,13 @@ def statistic_rows() -> list[tuple[str, Callable[[PlayerStatistics], str]]]:
 
     return [
         ("strokes", lambda p: str(p.strokes)),
+        *([("attempts", lambda p: str(p.attempts))] if called else []),
         ("successes", lambda p: str(p.successes)),
         ("success", lambda p: "–" if p.success is None else f"{p.success:.0%}".replace("%", " %")),
         ("balls", lambda p: str(p.balls)),
         ("points_made", lambda p: str(p.points)),
         ("longest", lambda p: str(p.longest_series)),
-        ("safeties", lambda p: str(p.safeties)),
+        ("safeties" if called else "quiet", lambda p: str(p.safeties)),
         ("fouls_made", lambda p: str(p.fouls)),
         ("stroke_time", lambda p: seconds(p.stroke_s)),
         ("thinking_time", lambda p: seconds(p.thinking_s)),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from vision_referee.domain.balls import CUE
-from vision_referee.domain.events import BallAt, Contact, Event, Pocketed, Rest, Stopped, Strike
+from vision_referee.domain.events import BallAt, Call, Contact, Event, Pocketed, Rest, Stopped, Strike
 from vision_referee.domain.rulings import Ruling, RulingKind
 from vision_referee.domain.table import PocketName
 
@@ -21,11 +21,15 @@ class PlayerStatistics:
 
     player: str
     strokes: int
+    attempts: int
+    """Strokes that were meant to pocket: those with a call where calls are made, else every stroke."""
     successes: int
+    """Strokes with a counted ball."""
     balls: int
     points: int
     fouls: int
     safeties: int
+    """Strokes without a foul that were no attempt; where no calls are made, those without pot or foul."""
     longest_series: int
     """Most balls counted in strokes of one visit."""
     stroke_s: float | None
@@ -35,7 +39,7 @@ class PlayerStatistics:
 
     @property
     def success(self) -> float | None:
-        return self.successes / self.strokes if self.strokes else None
+        return self.successes / self.attempts if self.attempts else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +57,8 @@ class Shot:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchStatistics:
     players: tuple[PlayerStatistics, ...]
+    called: bool
+    """Whether calls were made, so that attempts and safeties are known rather than taken."""
     pots: dict[str, dict[PocketName, int]]
     """Balls that fell, by whose stroke it was (``""`` where nobody's) and pocket."""
     shots: tuple[Shot, ...]
@@ -64,28 +70,45 @@ class MatchStatistics:
 
 def match_statistics(players: Sequence[str], rulings: Sequence[Ruling], events: Sequence[Event]) -> MatchStatistics:
     named = [*players, *sorted({r.player for r in rulings if r.player and r.player not in players})]
+    tried = _tried(rulings, events)
     return MatchStatistics(
-        players=tuple(_of_player(name, rulings) for name in named) if rulings else (),
-        pots=_pots(rulings, events),
+        players=tuple(_of_player(name, rulings, tried) for name in named) if rulings else (),
+        called=tried is not None,
+        pots=_pots(named, rulings, events),
         shots=tuple(_shots(rulings, events)),
         resting_places=_resting_places(events),
     )
 
 
-def _of_player(player: str, rulings: Sequence[Ruling]) -> PlayerStatistics:
+def _tried(rulings: Sequence[Ruling], events: Sequence[Event]) -> frozenset[int] | None:
+    """The rulings on strokes that a ball was called for; None in a match without a single call."""
+    calls = [event.t for event in events if isinstance(event, Call)]
+    if not calls:
+        return None
+    strokes = [r for r in rulings if r.kind in _AT_THE_TABLE]
+    begins = [float("-inf"), *(r.t_start for r in strokes)]
+    return frozenset(
+        r.id for begun, r in zip(begins, strokes, strict=False) if any(begun < t <= r.t_end for t in calls)
+    )
+
+
+def _of_player(player: str, rulings: Sequence[Ruling], tried: frozenset[int] | None) -> PlayerStatistics:
     strokes = [r for r in rulings if r.player == player and r.kind in _AT_THE_TABLE and not r.replay]
     good = [r for r in strokes if r.counted]
+    attempts = strokes if tried is None else [r for r in strokes if r.id in tried or r.counted]
+    quiet = [r for r in strokes if not r.counted and not r.fouls and not r.spotted]
     fouls = [r for r in rulings if r.player == player and r.fouls]
     # A ball taken onto the shelf between strokes counts too (M-2, M-4).
     counted = [c for r in rulings if r.player == player for c in r.counted]
     return PlayerStatistics(
         player=player,
         strokes=len(strokes),
+        attempts=len(attempts),
         successes=len(good),
         balls=len(counted),
         points=sum(c.points for c in counted),
         fouls=len(fouls),
-        safeties=sum(1 for r in strokes if not r.counted and not r.fouls and not r.spotted),
+        safeties=sum(1 for r in quiet if tried is None or r.id not in tried),
         longest_series=_longest_series(player, rulings),
         stroke_s=_mean([r.t_end - r.t_start for r in strokes]),
         thinking_s=_mean(_waits(player, rulings)),
@@ -117,14 +140,16 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _pots(rulings: Sequence[Ruling], events: Sequence[Event]) -> dict[str, dict[PocketName, int]]:
-    """Every ball that fell and stayed down, whoever it counted for: what the pockets saw."""
+def _pots(
+    players: Sequence[str], rulings: Sequence[Ruling], events: Sequence[Event]
+) -> dict[str, dict[PocketName, int]]:
+    """Every ball that fell, whoever it counted for: what the pockets saw. Players first, in their order."""
     found: dict[str, Counter[PocketName]] = {}
     for event in events:
         if isinstance(event, Pocketed) and event.confidence >= 0.5:
             owner = _ruling_at(rulings, event.t)
             found.setdefault((owner.player or "") if owner else "", Counter())[event.pocket] += 1
-    return {player: dict(counts) for player, counts in found.items()}
+    return {player: dict(found[player]) for player in (*players, "") if player in found}
 
 
 def _ruling_at(rulings: Sequence[Ruling], t_s: float) -> Ruling | None:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import (
@@ -22,14 +21,16 @@ from starlette.concurrency import run_in_threadpool
 
 from vision_referee.calibration.calibration import SIDES
 from vision_referee.domain.errors import InputError
+from vision_referee.domain.rulings import CueBallState
 from vision_referee.domain.table import PocketName
 from vision_referee.review.diagram import table_svg
-from vision_referee.review.report import tone
-from vision_referee.review.ruling_words import consequences, kind_and_player, ruling_text
+from vision_referee.review.report import games_won, tone
+from vision_referee.review.ruling_words import kind_and_player, ruling_text
 from vision_referee.review.server.live_json import live_json, set_up_json, table_key
 from vision_referee.review.server.live_match import Watched, WatchedHere
 from vision_referee.review.server.live_news import LiveNews
-from vision_referee.review.server.live_say import BALL_TAPS, TAPS, said_event
+from vision_referee.review.server.live_picture import LivePicture
+from vision_referee.review.server.live_say import BALL_TAPS, KEYS, TAPS, said_event
 from vision_referee.review.server.pages import change_words, desk_of, page
 from vision_referee.review.server.pulse import MOST_LISTENERS
 from vision_referee.review.server.security import FORM_FIELD, form_is_ours
@@ -41,7 +42,6 @@ router = APIRouter()
 
 _STATIC = Path(__file__).parent / "static"
 _FILES = {"live.js": "text/javascript", "camera.js": "text/javascript", "live.css": "text/css"}
-_WIDEST_PX = 1280
 
 
 @router.get("/live-static/{name}")
@@ -61,6 +61,7 @@ def _live_page(request: Request, here: Watched, *, problem: str | None = None, s
     person = visitor(request, desk_of(request).lang)
     words, info = person.words, record.info
     last = record.rulings[-1] if record.rulings else None
+    changes = list(reversed(match.changes()))
     balls = sorted({b.label for b in now.balls if b.label}, key=lambda b: (b != "cue", len(b), b))
     return page(
         request,
@@ -77,9 +78,9 @@ def _live_page(request: Request, here: Watched, *, problem: str | None = None, s
         last=last,
         last_title=kind_and_player(last, words) if last else "",
         last_text=ruling_text(last, words) if last else "",
-        last_lines=consequences(last, words) if last else [],
         tone=tone(last) if last else "",
         score=last.score if last else info.score,
+        games=games_won(record.rulings),
         players=info.players,
         balls=balls,
         pockets=list(PocketName),
@@ -87,7 +88,9 @@ def _live_page(request: Request, here: Watched, *, problem: str | None = None, s
         shelves=info.rules in BALL_GAMES,
         taps=list(TAPS),
         ball_taps=list(BALL_TAPS),
-        changes=list(reversed(match.changes()))[:12],
+        keys=KEYS,
+        changes=changes[:12],
+        newest=next((c for c in changes if c.in_force), None),
         told=lambda change: change_words(change, words),
         said=_said(request, person.words),
         problem=problem,
@@ -112,20 +115,13 @@ async def news(request: Request, here: WatchedHere) -> Response:
 
 
 @router.get("/m/{key}/live/picture.jpg")
-def picture(here: WatchedHere) -> Response:
+def picture(request: Request, here: WatchedHere) -> Response:
     """The newest picture, at most 1280 pixels wide."""
     shown = here.live.picture()
     if shown is None:
         raise HTTPException(404)
-    bgr = shown.bgr
-    height, width = bgr.shape[:2]
-    if width > _WIDEST_PX:
-        size = (_WIDEST_PX, round(height * _WIDEST_PX / width))
-        bgr = np.asarray(cv2.resize(bgr, size, interpolation=cv2.INTER_AREA), np.uint8)
-    good, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, 82])
-    if not good:
-        raise HTTPException(500)
-    return Response(data.tobytes(), media_type="image/jpeg")
+    newest: LivePicture = request.app.state.live_picture
+    return Response(newest.jpeg(shown), media_type="image/jpeg")
 
 
 @router.post("/m/{key}/live/say")
@@ -270,7 +266,12 @@ def _size(here: Watched) -> tuple[int, int]:
 
 
 def _script_words(words: Wording) -> dict[str, str]:
-    return words.group("live.script") | {f"pocket.{p.value}": words(f"pocket.{p.value}") for p in PocketName}
+    pockets = {f"pocket.{p.value}": words(f"pocket.{p.value}") for p in PocketName}
+    return (
+        words.group("live.script")
+        | pockets
+        | {f"cue_ball.{c.value}": words(f"cue_ball.{c.value}") for c in CueBallState}
+    )
 
 
 def _said(request: Request, words: Wording) -> str | None:

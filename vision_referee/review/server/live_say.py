@@ -34,6 +34,28 @@ BALL_TAPS: dict[str, dict[str, Any]] = {
 }
 
 
+KEYS = {
+    "head_left": "q",
+    "middle_left": "w",
+    "foot_left": "e",
+    "head_right": "a",
+    "middle_right": "s",
+    "foot_right": "d",
+    "feet_off_floor": "f",
+    "illegal_tip": "t",
+    "body_out": "b",
+    "touch_hand": "h",
+    "touch_cue": "c",
+    "rail_roll": "r",
+    "remove": "v",
+    "interference_opponent": "o",
+    "interference_outsider": "p",
+    "shot_clock_on": "k",
+    "shot_clock_off": "l",
+}
+"""The key of each tap that is made in a hurry; the pockets' lie as the pockets do on the diagram."""
+
+
 def said_event(form: Mapping[str, str], t_s: float, players: Sequence[str]) -> Event:
     """The official event of a tap.
 

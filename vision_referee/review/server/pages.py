@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Form, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -24,12 +23,14 @@ from vision_referee.review.diagram import moving_svg
 from vision_referee.review.event_words import event_words
 from vision_referee.review.report import games_won, tone
 from vision_referee.review.restoration import picture_name
-from vision_referee.review.ruling_words import consequences, kind_and_player, penalty_words, ruling_text
+from vision_referee.review.ruling_words import kind_and_player, penalty_words, ruling_text
 from vision_referee.review.server.clip_shop import ClipShop
 from vision_referee.review.server.desk import MatchDesk, Record
+from vision_referee.review.server.filters import ONLY, AskedFilter, Filter
 from vision_referee.review.server.pulse import Pulse
 from vision_referee.review.server.requests import OFFICIAL_FIELDS, default_time_s, requested_events
 from vision_referee.review.server.security import FORM_FIELD, form_is_ours, form_token, keep_form_token
+from vision_referee.review.server.sheet import games_of, happened
 from vision_referee.review.server.shelf import Shelf
 from vision_referee.review.server.store import Change
 from vision_referee.review.server.timeline import timeline
@@ -59,8 +60,9 @@ class Desk:
     )
 
 
-ONLY = ("all", "fouls", "restored", "doubts", "corrected")
 SPEEDS = (1.0, 0.5, 0.25)
+_MINOR = frozenset({"crossed", "stopped"})
+"""Events that only now and then decide anything: a page with a script shows them when asked."""
 
 router = APIRouter()
 
@@ -118,7 +120,7 @@ def list_of_matches(request: Request) -> Response:
 
 
 @router.get("/m/{key}")
-def match_page(request: Request, match: Match, kind: str = "", player: str = "", only: str = "all") -> Response:
+def match_page(request: Request, match: Match, wanted: AskedFilter) -> Response:
     record = match.record()
     person = visitor(request, desk_of(request).lang)
     rulings, info = record.rulings, record.info
@@ -133,13 +135,14 @@ def match_page(request: Request, match: Match, kind: str = "", player: str = "",
         players=players,
         score=rulings[-1].score if rulings else info.score,
         games=games_won(rulings),
-        shown=[r for r in rulings if _wanted(r, kind, player, only)],
-        filters={"kind": kind, "player": player, "only": only},
-        query=_query(kind, player, only),
+        sheet=[(game, [r for r in game.rulings if wanted.wants(r)]) for game in games_of(rulings)],
+        filters=wanted,
+        to_decide=[r.id for r in rulings if r.review],
         kinds=[k for k in RulingKind if any(r.kind is k for r in rulings)],
         only_choices=ONLY,
         line=timeline(rulings, players, float(times[-1]) if len(times) else 0.0),
         tone=tone,
+        happened=lambda r: happened(r, person.words),
         penalty=lambda r: penalty_words(r.penalty, person.words),
         title_of=lambda r: kind_and_player(r, person.words),
         changes=list(reversed(match.changes())),
@@ -151,22 +154,22 @@ def match_page(request: Request, match: Match, kind: str = "", player: str = "",
 
 
 @router.get("/m/{key}/r/{ruling_id}")
-def ruling_page(request: Request, match: Match, ruling_id: int) -> Response:
-    return _ruling_page(request, match, ruling_id)
+def ruling_page(request: Request, match: Match, ruling_id: int, wanted: AskedFilter) -> Response:
+    return _ruling_page(request, match, ruling_id, wanted)
 
 
 @router.post("/m/{key}/r/{ruling_id}")
-async def change_ruling(request: Request, match: Match, ruling_id: int) -> Response:
+async def change_ruling(request: Request, match: Match, ruling_id: int, wanted: AskedFilter) -> Response:
     from starlette.concurrency import run_in_threadpool
 
     form = {key: value for key, value in (await request.form()).items() if isinstance(value, str)}
-    return await run_in_threadpool(_change, request, match, ruling_id, form)
+    return await run_in_threadpool(_change, request, match, ruling_id, wanted, form)
 
 
-def _change(request: Request, match: MatchDesk, ruling_id: int, form: Mapping[str, str]) -> Response:
+def _change(request: Request, match: MatchDesk, ruling_id: int, wanted: Filter, form: Mapping[str, str]) -> Response:
     person = visitor(request, desk_of(request).lang)
     if not form_is_ours(request, form.get(FORM_FIELD, "")):
-        return _ruling_page(request, match, ruling_id, problem=person.words("app.form_stale"), status=403)
+        return _ruling_page(request, match, ruling_id, wanted, problem=person.words("app.form_stale"), status=403)
     record = match.record()
     ruling = ruling_of(record, ruling_id)
     action = form.get("action", "")
@@ -174,8 +177,10 @@ def _change(request: Request, match: MatchDesk, ruling_id: int, form: Mapping[st
         events = requested_events(action, form, ruling, record.events)
         match.change(who=person.signed, what=action, ruling_id=ruling_id, events=events)
     except (InputError, ValueError) as error:
-        return _ruling_page(request, match, ruling_id, problem=str(error), status=400)
-    return RedirectResponse(f"/m/{match.key}/r/{ruling_id}?said=done", status_code=303)
+        return _ruling_page(request, match, ruling_id, wanted, problem=str(error), status=400)
+    if form.get("back") == "live" and match.live is not None:
+        return RedirectResponse(f"/m/{match.key}/live?said=entered", status_code=303)
+    return RedirectResponse(_with_said(f"/m/{match.key}/r/{ruling_id}{wanted.query}", "done"), status_code=303)
 
 
 @router.post("/m/{key}/undo")
@@ -223,16 +228,17 @@ def preferences(
 
 
 def _ruling_page(
-    request: Request, match: MatchDesk, ruling_id: int, *, problem: str | None = None, status: int = 200
+    request: Request, match: MatchDesk, ruling_id: int, wanted: Filter, *, problem: str | None = None, status: int = 200
 ) -> Response:
     record = match.record()
     ruling = ruling_of(record, ruling_id)
     person = visitor(request, desk_of(request).lang)
     words, events = person.words, record.events
     view = stroke_view(match.folder, ruling, events)
-    ids = [r.id for r in record.rulings]
-    at = ids.index(ruling_id)
+    before, after = wanted.neighbours(record.rulings, ruling_id)
+    numbers = numbers_learned(events)
     own = [e for e in events if ruling.t_start - 1e-6 <= e.t <= ruling.t_end + 0.02 or _about(e, ruling, events)]
+    counted = {c.ball for c in ruling.counted}
     changes = match.changes()
     withdrawn = {int(e["ref"]) for c in changes if c.in_force for e in c.events if e["type"] == "retract"}
     return page(
@@ -245,18 +251,20 @@ def _ruling_page(
         ruling=ruling,
         title=kind_and_player(ruling, words),
         text=ruling_text(ruling, words),
-        lines=consequences(ruling, words),
         tone=tone(ruling),
         rules=[(f.rule, words.get(f"rule.{f.rule}", "")) for f in ruling.fouls],
         diagram=moving_svg(record.info.table, view, title=words("report.diagram", number=ruling.id)),
-        before=ids[at - 1] if at else None,
-        after=ids[at + 1] if at + 1 < len(ids) else None,
+        before=before,
+        after=after,
+        filters=wanted,
+        shown_words=_shown_words(wanted, words),
         clip_version=abs(hash((record.stamp, words.lang))) % 10**9,
         picture=(match.path / RESTORE / picture_name(ruling.id)).exists(),
-        events=[(e, event_words(e, words)) for e in own],
+        events=[(e, event_words(e, words, numbers), e.type in _MINOR) for e in own],
         pots=[e for e in own if isinstance(e, Pocketed) and e.id not in withdrawn],
         withdrawn=withdrawn,
         balls=_balls(events),
+        counted={e.id for e in own if isinstance(e, Pocketed) and {e.ball, numbers.get(e.ball)} & counted},
         foul_codes=list(FoulCode),
         pockets=list(PocketName),
         cue_balls=list(CueBallState),
@@ -296,25 +304,15 @@ def _players(record: Record) -> list[str]:
     return [*record.info.players, *extra]
 
 
-def _wanted(ruling: Ruling, kind: str, player: str, only: str) -> bool:
-    if (kind and ruling.kind.value != kind) or (player and ruling.player != player):
-        return False
-    match only:
-        case "fouls":
-            return bool(ruling.fouls)
-        case "restored":
-            return bool(ruling.restored)
-        case "doubts":
-            return ruling.review
-        case "corrected":
-            return ruling.overridden
-        case _:
-            return True
+def _with_said(address: str, said: str) -> str:
+    return f"{address}{'&' if '?' in address else '?'}said={said}"
 
 
-def _query(kind: str, player: str, only: str) -> str:
-    given = {name: value for name, value in (("kind", kind), ("player", player)) if value}
-    return urlencode(given | ({"only": only} if only != "all" else {}))
+def _shown_words(wanted: Filter, words: Wording) -> str:
+    """Which rulings are shown, as the choices of the score sheet say it."""
+    kind = words.get(f"kind.{wanted.kind}", "") if wanted.kind else ""
+    only = words(f"app.only_{wanted.only}") if wanted.only in ONLY[1:] else ""
+    return ", ".join(part for part in (kind, wanted.player, only) if part)
 
 
 def _said(request: Request, person: Visitor) -> str | None:

@@ -111,6 +111,18 @@ def _other_pot(form: Form, ruling: Ruling, events: Sequence[Event]) -> list[Json
     ]
 
 
+def _other_counted(form: Form, ruling: Ruling, events: Sequence[Event]) -> list[Json]:
+    """Which of the balls that fell count: a box each, ``counts_`` and the event's id."""
+    fell = [e for e in events if isinstance(e, Pocketed) and form.get(f"counts_{e.id}")]
+    return _override(ruling, counted=[{"ball": e.ball, "pocket": e.pocket.value} for e in fell], review=False)
+
+
+def _other_restored(form: Form, ruling: Ruling, events: Sequence[Event]) -> list[Json]:
+    """Which of the balls that were to be put back are: a box each, ``restore_`` and the ball."""
+    kept = [b for b in ruling.restored if form.get(f"restore_{b.ball}")]
+    return _override(ruling, restored=[{"ball": b.ball, "x": b.x, "y": b.y} for b in kept], review=False)
+
+
 def _retract(form: Form, ruling: Ruling, events: Sequence[Event]) -> list[Json]:
     return [{"type": "retract", "t": ruling.t_end + _JUST, "ref": _event(form, events).id}]
 
@@ -143,6 +155,8 @@ _ACTIONS: dict[str, Callable[[Form, Ruling, Sequence[Event]], list[Json]]] = {
     "no_foul": _no_foul,
     "foul": _other_foul,
     "pot": _other_pot,
+    "counted": _other_counted,
+    "restored": _other_restored,
     "next": _other_next,
     "retract": _retract,
     "sure": _confirm_event,

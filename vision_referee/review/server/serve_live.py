@@ -13,6 +13,7 @@ from vision_referee.review.server.app import create_app
 from vision_referee.review.server.live import router
 from vision_referee.review.server.live_match import WatchedMatch
 from vision_referee.review.server.live_news import LiveNews
+from vision_referee.review.server.live_picture import LivePicture
 from vision_referee.review.server.security import Access
 from vision_referee.review.server.serve import AppServer, address_of
 from vision_referee.review.wording import wording
@@ -40,6 +41,7 @@ class LiveServer:
         self._app.include_router(router)
         self._news = LiveNews(self._app.state.desk.pulse)
         self._app.state.live_news = self._news
+        self._app.state.live_picture = LivePicture()
         self.match = self._app.state.desk.shelf.connect(live.folder, live)
         base = address_of(host, listener.getsockname()[1], access)
         root, _, token_part = base.partition("?")

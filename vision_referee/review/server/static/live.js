@@ -121,6 +121,7 @@ function drawState(now) {
     box.classList.toggle("turn", box.dataset.player === now.turn);
     const points = now.score[box.dataset.player];
     if (points !== undefined) box.querySelector("b").textContent = points;
+    box.querySelector(".from").textContent = box.dataset.player === now.turn && now.cue_ball ? words[`cue_ball.${now.cue_ball}`] : "";
   }
 }
 
@@ -172,6 +173,22 @@ function drawLast(now) {
   const text = last.querySelector(".words");
   if (text) text.textContent = now.last.text[body.dataset.lang] ?? "";
 }
+
+// A number typed is a ball chosen; two digits soon after each other are one number.
+let digits = "";
+let typed = 0;
+addEventListener("keydown", (event) => {
+  if (!/^\d$/.test(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, select, textarea")) return;
+  digits = Date.now() - typed < 900 ? `${digits}${event.key}`.slice(-2) : event.key;
+  typed = Date.now();
+  const shown = digits === "0" ? ["cue"] : [String(Number(digits)), event.key];
+  const options = [...byId("ball").options];
+  for (const number of shown) {
+    const option = options.find((o) => o.value === number || o.text === number);
+    if (option) return choose(option.value);
+  }
+});
 
 // --- the picture ---
 const picture = byId("picture");
@@ -246,18 +263,23 @@ form.addEventListener("submit", async (event) => {
   const data = new URLSearchParams(new FormData(form));
   if (event.submitter?.name) data.set(event.submitter.name, event.submitter.value);
   const note = byId("told");
-  let text = words.failed;
+  const line = document.createElement("span");
+  line.textContent = words.failed;
   let bad = true;
+  let undo = null;
   try {
     const answer = await fetch(form.action, { method: "POST", body: data, redirect: "follow" });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     bad = !answer.ok;
-    text = bad ? page.querySelector('.notice.bad[role="alert"]:not([hidden])')?.textContent ?? words.failed : `${event.submitter?.textContent ?? ""}: ${page.getElementById("told")?.textContent ?? ""}`;
+    const told = page.getElementById("told");
+    if (bad) line.textContent = page.querySelector('.notice.bad[role="alert"]:not([hidden])')?.textContent ?? words.failed;
+    else line.textContent = told?.querySelector("span")?.textContent ?? "";
+    undo = bad ? null : told?.querySelector("form");
   } catch {
     // The app is gone or the network is: said as it is.
   }
   note.hidden = false;
-  note.className = bad ? "notice bad" : "notice";
-  note.textContent = text;
+  note.className = bad ? "notice told bad" : "notice told";
+  note.replaceChildren(line, ...(undo ? [undo] : []));
   renew().catch(() => undefined);
 });

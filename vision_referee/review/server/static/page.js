@@ -35,6 +35,14 @@ addEventListener("submit", (event) => {
 });
 addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((f) => delete f.dataset.sent));
 
+// Events that seldom decide anything are shown when asked for.
+const all = document.getElementById("all-events");
+const showMinor = () => {
+  for (const row of document.querySelectorAll("#events .minor")) row.classList.toggle("asked", all.checked);
+};
+all?.addEventListener("change", showMinor);
+if (all) addEventListener("renewed", showMinor);
+
 // One form at a time for what an official enters.
 const kinds = document.getElementById("official-kind");
 if (kinds) {
