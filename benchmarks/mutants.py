@@ -1,8 +1,10 @@
-"""Mutation testing of the rules: ``python benchmarks/mutants.py [--sample N] [--seed S] [MODULE…]``.
+"""Mutation testing of the rules: ``python benchmarks/mutants.py [--sample N] [--seed S] [--list FILE] [MODULE…]``.
 
-One small change at a time is made in a function of ``vision_referee.rules`` (a comparison, an "and", a number …), in
-memory, in a forked process, and the rules' tests are run on it. A change that no test notices survives and is listed:
-either a test is missing, or the change means nothing. Tests are collected once, so that a mutant costs a second or two.
+One small change at a time is made in ``vision_referee.rules`` (a comparison, an "and", a condition, a number …), in
+memory, in a forked process, and the tests that run the changed line are run on it, the quickest first, until one fails.
+A change that no test notices survives and is listed: either a test is missing, or the change means nothing. The tests
+are collected and traced once, so that most mutants cost a fraction of a second; those that need files beside the
+checkout are left out, so that the score is the checkout's own.
 """
 
 from __future__ import annotations
@@ -14,45 +16,32 @@ import os
 import random
 import signal
 import sys
+import tempfile
+import time
 import types
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = [
-    "american",
-    "between",
-    "calls",
-    "close_ball",
-    "conclude",
-    "fouls",
-    "general",
-    "house",
-    "incidents",
-    "judge",
-    "lag",
-    "moscow",
-    "rack",
-    "russian",
-    "safety",
-    "small_russian",
-    "spotting",
-    "state",
-    "stroke",
-    "turn",
-]
-TESTS = [f"tests/unit/test_rules_{name}.py" for name in ("general", "fouls", "called_games", "ball_games", "doubt")]
-TIME_LIMIT_S = 300
+RULES = ROOT / "vision_referee" / "rules"
+MODULES = sorted(path.stem for path in RULES.glob("*.py") if path.stem not in ("__init__", "ids"))
+TESTS = [*sorted(map(str, (ROOT / "tests" / "unit").glob("test_rules_*.py"))), str(ROOT / "tests/scenarios")]
+LEFT_OUT = ("test_rules_coverage", "as_a_process_of_its_own", "500_strokes")
+LEAST_TIME_S = 15.0
+"""A mutant that takes so long, or ten times as long as its tests did, is one that does not end: it is noticed."""
 
 _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.And: ast.Or, ast.Or: ast.And,
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
 
 
@@ -62,49 +51,70 @@ class Mutant:
     line: int
     what: str
     function: str
-    code: types.CodeType
+    """The qualified name of the function, or of the constant."""
+    code: types.CodeType | None = None
+    value: types.CodeType | None = None
+    """The expression of a changed constant."""
+
+    def __str__(self) -> str:
+        return f"{self.module}.py:{self.line} {self.function}: {self.what}"
 
 
-def _sites(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Compare | ast.BoolOp | ast.BinOp):
-            yield node, "operator"
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            yield node, "not"
-        elif isinstance(node, ast.IfExp):
-            yield node, "branches"
-        elif isinstance(node, ast.Constant) and isinstance(node.value, bool | int) and not isinstance(node.value, str):
-            yield node, "constant"
+# --- making mutants ---------------------------------------------------------------------------------------------------
+
+Change = tuple[str, Callable[[], None]]
 
 
-def _changed(node: Any, kind: str) -> str | None:
-    """Change the node in place; what was changed, or None where nothing can be."""
-    if kind == "operator":
-        op = node.ops[0] if isinstance(node, ast.Compare) else node.op
-        other = _SWAPS.get(type(op))
-        if other is None:
-            return None
-        if isinstance(node, ast.Compare):
-            node.ops[0] = other()
-        else:
-            node.op = other()
-        return f"{type(op).__name__} -> {other.__name__}"
-    if kind == "not":
-        node.op, was = ast.UAdd(), "not"
-        return f"{was} dropped" if _as_bool(node) else None
-    if kind == "branches":
-        node.body, node.orelse = node.orelse, node.body
-        return "branches swapped"
-    was = node.value
-    node.value = (not was) if isinstance(was, bool) else was + 1
-    return f"{was} -> {node.value}"
+def _changes(node: Any) -> Iterator[Change]:
+    """What can be changed in this node: a word on it, and how to do it."""
+    if isinstance(node, ast.Compare):
+        for index, operator in enumerate(node.ops):
+            other = _SWAPS.get(type(operator))
+            if other is not None:
+                yield f"{type(operator).__name__} -> {other.__name__}", _setter(node.ops, index, other())
+    elif isinstance(node, ast.BoolOp | ast.BinOp):
+        other = _SWAPS.get(type(node.op))
+        if other is not None:
+            yield f"{type(node.op).__name__} -> {other.__name__}", lambda: setattr(node, "op", other())
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield "not dropped", lambda: _become_truth(node)
+    elif isinstance(node, ast.IfExp):
+        yield "branches swapped", lambda: _swap(node)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float):
+        was = node.value
+        changed = (not was) if isinstance(was, bool) else was + 1
+        yield f"{was} -> {changed}", lambda: setattr(node, "value", changed)
+    if isinstance(node, ast.If | ast.While | ast.comprehension):
+        tests = node.ifs if isinstance(node, ast.comprehension) else [node.test]
+        for index, test in enumerate(tests):
+            # Comparisons and "and"s are changed above.
+            if not isinstance(test, ast.Compare | ast.BoolOp | ast.UnaryOp):
+                inverse = ast.UnaryOp(op=ast.Not(), operand=test)
+                if isinstance(node, ast.comprehension):
+                    yield "condition inverted", _setter(node.ifs, index, inverse)
+                else:
+                    yield "condition inverted", lambda inverse=inverse: setattr(node, "test", inverse)
 
 
-def _as_bool(node: Any) -> bool:
-    """``+x`` would not do for a truth value: make it ``x and True``."""
+def _setter(items: list[Any], index: int, value: Any) -> Callable[[], None]:
+    def change() -> None:
+        items[index] = value
+
+    return change
+
+
+def _become_truth(node: Any) -> None:
+    """``not x`` becomes the truth of ``x``."""
     node.__class__ = ast.BoolOp
     node.op, node.values = ast.And(), [node.operand, ast.Constant(True)]
-    return True
+
+
+def _swap(node: Any) -> None:
+    node.body, node.orelse = node.orelse, node.body
+
+
+def _line_of(node: Any) -> int:
+    return getattr(node, "lineno", 0) or getattr(node.target, "lineno", 0)
 
 
 def _functions(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -114,40 +124,73 @@ def _functions(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _functions(constant)
 
 
-def mutants_of(name: str) -> list[Mutant]:
-    """Every mutant of a module's functions."""
-    path = ROOT / "vision_referee" / "rules" / f"{name}.py"
-    source = path.read_text(encoding="utf-8")
-    count = sum(1 for _ in _sites(ast.parse(source)))
-    found = []
-    for index in range(count):
-        tree = ast.parse(source)
-        node, kind = list(_sites(tree))[index]
-        what = _changed(node, kind)
-        if what is None:
-            continue
-        line = getattr(node, "lineno", 0)
-        module_code = compile(ast.fix_missing_locations(tree), str(path), "exec")
-        inside = [
-            code for code in _functions(module_code)
-            if "<" not in code.co_qualname and code.co_firstlineno <= line <= _last_line(code)
-        ]  # fmt: skip
-        if inside:
-            innermost = max(inside, key=lambda code: code.co_firstlineno)
-            found.append(Mutant(module=name, line=line, what=what, function=innermost.co_qualname, code=innermost))
-    return found
-
-
 def _last_line(code: types.CodeType) -> int:
     lines = [line for _, _, line in code.co_lines() if line]
     return max([*lines, *(_last_line(inner) for inner in _functions(code))])
 
 
-def _apply(mutant: Mutant) -> bool:
-    holder: Any = importlib.import_module(f"vision_referee.rules.{mutant.module}")
+def mutants_of(name: str) -> list[Mutant]:
+    """Every mutant of a module's functions and of its constants; defaults of fields and arguments are let be."""
+    path = RULES / f"{name}.py"
+    source = path.read_text(encoding="utf-8")
+    as_it_is = {code.co_qualname: code for code in _functions(compile(source, str(path), "exec"))}
+    sites = [(n, way) for n, node in enumerate(ast.walk(ast.parse(source))) for way, _ in enumerate(_changes(node))]
+    found = []
+    for index, way in sites:
+        tree = ast.parse(source)
+        node = list(ast.walk(tree))[index]
+        what, change = list(_changes(node))[way]
+        line = _line_of(node)
+        constant = _constant_holding(tree, line)
+        change()
+        code = compile(ast.fix_missing_locations(tree), str(path), "exec")
+        changed = [
+            inner for inner in _functions(code)
+            if "<" not in inner.co_qualname and not _is_class_body(inner) and inner != as_it_is[inner.co_qualname]
+        ]  # fmt: skip
+        if changed:
+            innermost = max(changed, key=lambda inner: inner.co_firstlineno)
+            found.append(Mutant(module=name, line=line, what=what, function=innermost.co_qualname, code=innermost))
+        elif constant is not None:
+            owner, value = constant
+            made = compile(ast.fix_missing_locations(ast.Expression(value)), str(path), "eval")
+            found.append(Mutant(module=name, line=line, what=what, function=owner, value=made))
+    return found
+
+
+def _is_class_body(code: types.CodeType) -> bool:
+    return "__qualname__" in code.co_names and "__module__" in code.co_names
+
+
+def _constant_holding(tree: ast.Module, line: int) -> tuple[str, ast.expr] | None:
+    """``NAME = 5.0`` of a module, or ``name: ClassVar[bool] = True`` of a class, on this line."""
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.lineno <= line <= (
+            statement.end_lineno or 0
+        ):
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+            if isinstance(target, ast.Name) and statement.value is not None and target.id != "SETTINGS":
+                return target.id, statement.value
+        for field_ in statement.body if isinstance(statement, ast.ClassDef) else ():
+            is_constant = isinstance(field_, ast.AnnAssign) and "ClassVar" in ast.unparse(field_.annotation)
+            if is_constant and field_.lineno == line and isinstance(field_.target, ast.Name) and field_.value:
+                return f"{statement.name}.{field_.target.id}", field_.value
+    return None
+
+
+def apply(mutant: Mutant) -> bool:
+    """Put the mutant in the place of the true code, in this process; whether that can be done."""
+    module: Any = importlib.import_module(f"vision_referee.rules.{mutant.module}")
     *owners, name = mutant.function.split(".")
+    holder = module
     for owner in owners:
         holder = getattr(holder, owner)
+    if mutant.code is None:
+        was, value = getattr(holder, name), eval(mutant.value, module.__dict__)
+        others = [other for known, other in sys.modules.items() if known.startswith("vision_referee.rules.")]
+        for place in [holder, *(other for other in others if other.__dict__.get(name) is was)]:
+            setattr(place, name, value)
+        return True
     target = holder.__dict__.get(name)
     target = target.fget if isinstance(target, property) else target
     if not isinstance(target, types.FunctionType) or target.__code__.co_freevars != mutant.code.co_freevars:
@@ -156,42 +199,104 @@ def _apply(mutant: Mutant) -> bool:
     return True
 
 
-class Runner:
-    """A pytest plugin: instead of running the collected tests once, runs them on every mutant."""
+# --- running them -----------------------------------------------------------------------------------------------------
 
-    def __init__(self, chosen: list[Mutant]) -> None:
-        self.chosen = chosen
-        self.survivors: list[Mutant] = []
-        self.judged = 0
+
+@dataclass
+class Runner:
+    """A pytest plugin: runs the collected tests once under a tracer, then those that matter on every mutant."""
+
+    chosen: list[Mutant]
+    survivors: list[Mutant] = field(default_factory=list)
+    outcomes: Counter[str] = field(default_factory=Counter)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        for mutant in self.chosen:
-            status = self._status(session, mutant)
-            if status is None:
-                continue
-            self.judged += 1
-            if status == 0:
+        items = [item for item in session.items if not any(word in item.nodeid for word in LEFT_OUT)]
+        lines, cost_s = self._traced(items)
+        everywhere = sorted(items, key=lambda item: cost_s[item])
+        print(f"{len(items)} tests, {sum(cost_s.values()):.0f} s traced; {len(self.chosen)} mutants", flush=True)
+        for number, mutant in enumerate(self.chosen, start=1):
+            covering = lines[(mutant.module, mutant.line)]
+            tests = [item for item in everywhere if item in covering] if mutant.code else everywhere
+            outcome = self._outcome(tests, mutant, max(LEAST_TIME_S, 10 * sum(cost_s[item] for item in tests)))
+            self.outcomes[outcome] += 1
+            if outcome in ("survived", "not run by any test"):
                 self.survivors.append(mutant)
-                print(f"survived: {mutant.module}.py:{mutant.line} {mutant.function}: {mutant.what}", flush=True)
+                print(f"{outcome}: {mutant}", flush=True)
+            if number % 200 == 0:
+                print(f"... {number}: {dict(self.outcomes)}", flush=True)
         return True
 
-    def _status(self, session: pytest.Session, mutant: Mutant) -> int | None:
+    def _traced(self, items: list[pytest.Item]) -> tuple[dict[tuple[str, int], set[pytest.Item]], dict[Any, float]]:
+        """Which tests run which lines, and what each test costs. A statement over several lines counts as one."""
+        lines: dict[tuple[str, int], set[pytest.Item]] = defaultdict(set)
+        cost_s: dict[Any, float] = {}
+        statements = {name: _statement_starts(RULES / f"{name}.py") for name in MODULES}
+        prefix = str(RULES) + os.sep
+        seen: set[tuple[str, int]] = set()
+
+        def local(frame: types.FrameType, event: str, _: Any) -> Any:
+            if event == "line":
+                seen.add((frame.f_code.co_filename, frame.f_lineno))
+            return local
+
+        def each(frame: types.FrameType, event: str, _: Any) -> Any:
+            if event == "call" and frame.f_code.co_filename.startswith(prefix):
+                seen.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+                return local
+            return None
+
+        for item in items:
+            seen.clear()
+            start = time.perf_counter()
+            sys.settrace(each)
+            reports = runtestprotocol(item, log=False)
+            sys.settrace(None)
+            cost_s[item] = time.perf_counter() - start
+            if any(report.failed for report in reports):
+                raise pytest.UsageError(f"{item.nodeid} fails without any change")
+            for path, line in seen:
+                name = Path(path).stem
+                for covered in statements[name].get(line, (line,)):
+                    lines[(name, covered)].add(item)
+        return lines, cost_s
+
+    def _outcome(self, tests: list[pytest.Item], mutant: Mutant, limit_s: float) -> str:
+        if not tests:
+            return "not run by any test"
         child = os.fork()
         if child == 0:
-            os._exit(self._tested(session, mutant))
+            os._exit(self._tested(tests, mutant, limit_s))
         _, status = os.waitpid(child, 0)
         code = os.waitstatus_to_exitcode(status)
-        return None if code == 3 else code
+        return {0: "survived", 1: "killed", 3: "cannot be made"}.get(code, "killed by time")
 
-    def _tested(self, session: pytest.Session, mutant: Mutant) -> int:
-        signal.alarm(TIME_LIMIT_S)
+    def _tested(self, tests: list[pytest.Item], mutant: Mutant, limit_s: float) -> int:
+        signal.alarm(int(limit_s) + 1)
         sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-        if not _apply(mutant):
+        if not apply(mutant):
             return 3
-        for item in session.items:
+        for item in tests:
             if any(report.failed for report in runtestprotocol(item, log=False)):
                 return 1
         return 0
+
+
+def _statement_starts(path: Path) -> dict[int, tuple[int, ...]]:
+    """For each line at which a tracer may stop: all lines of the smallest statement that it is of."""
+    owner: dict[int, tuple[int, ...]] = {}
+    spans = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            last = body[0].lineno - 1 if isinstance(body, list) and body else node.end_lineno or node.lineno
+            spans.append((node.lineno, max(last, node.lineno)))
+        elif isinstance(node, ast.match_case):
+            spans.append((node.pattern.lineno, max(node.body[0].lineno - 1, node.pattern.lineno)))
+    for first, last in sorted(spans, key=lambda span: span[0] - span[1]):
+        for line in range(first, last + 1):
+            owner[line] = tuple(range(first, last + 1))
+    return owner
 
 
 def main() -> None:
@@ -199,16 +304,31 @@ def main() -> None:
     parser.add_argument("modules", nargs="*", default=MODULES)
     parser.add_argument("--sample", type=int, default=0, help="so many at random; all of them by default")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", action="append", default=[], help="a mutant by its name in the list of survivors")
     arguments = parser.parse_args()
+    os.chdir(ROOT)
+    os.environ["VISION_REFEREE_SHARED"] = os.devnull
+    # The same examples each time, and no search for the smallest one: a failure is enough.
+    hypothesis.settings.register_profile(
+        "mutants", derandomize=True, database=None, phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate]
+    )
+    hypothesis.settings.load_profile("mutants")
     every = [mutant for name in arguments.modules for mutant in mutants_of(name)]
     chosen = every
-    if arguments.sample and arguments.sample < len(every):
+    if arguments.only:
+        chosen = [mutant for mutant in every if any(text in str(mutant) for text in arguments.only)]
+    elif arguments.sample and arguments.sample < len(every):
         chosen = random.Random(arguments.seed).sample(every, arguments.sample)
-    runner = Runner(chosen)
-    os.chdir(ROOT)
-    pytest.main(["-q", "-p", "no:cacheprovider", "--no-header", "-x", *TESTS], plugins=[runner])
-    killed = runner.judged - len(runner.survivors)
-    print(f"{len(every)} mutants in all, {runner.judged} run, {killed} killed, {len(runner.survivors)} survived")
+    runner = Runner(chosen=chosen)
+    with tempfile.TemporaryDirectory() as folder:
+        quietly = ["-q", "-p", "no:cacheprovider", "--no-header", "--disable-warnings"]
+        in_folder = [f"--basetemp={folder}/tests", "-o", "tmp_path_retention_policy=none"]
+        status = pytest.main([*quietly, *in_folder, *TESTS], plugins=[runner])
+    judged = sum(n for outcome, n in runner.outcomes.items() if outcome != "cannot be made")
+    killed = judged - len(runner.survivors)
+    print(f"{len(every)} mutants in all, {judged} run: {killed} noticed ({killed / max(judged, 1):.1%}), of which"
+          f" {runner.outcomes['killed by time']} by time; {len(runner.survivors)} not")  # fmt: skip
+    sys.exit(int(status))
 
 
 if __name__ == "__main__":

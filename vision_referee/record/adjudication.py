@@ -11,7 +11,7 @@ from vision_referee.domain.rulings import Ruling
 from vision_referee.domain.table import TableSpec
 from vision_referee.record.events_jsonl import read_consistent_events
 from vision_referee.record.phrases import with_text
-from vision_referee.rules.referee import replay
+from vision_referee.rules.referee import replayed
 from vision_referee.rules.settings import RuleSettings, names_of_players
 
 
@@ -58,7 +58,8 @@ def adjudicate_events(
     """The rulings on these events, each with its text. Raises InputError; ``path`` is for its message."""
     names = players_of(rules, settings, players, events, path)
     try:
-        rulings = replay(events, rules=rules, players=names, table=table, settings=settings)
+        referee = replayed(events, rules=rules, players=names, table=table, settings=settings)
+        referee.check_overrides()
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    return [with_text(ruling, rules, names, table) for ruling in rulings]
+    return [with_text(ruling, rules, names, table) for ruling in referee.rulings]

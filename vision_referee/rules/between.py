@@ -21,7 +21,6 @@ from vision_referee.domain.events import (
     Remove,
     Rerack,
     Rest,
-    Shake,
     ShotClock,
     Starts,
     Strike,
@@ -69,14 +68,13 @@ class Between:
 
     def run(self, events: Sequence[Event], next_strike: Strike | None) -> None:
         """Fold the events; ``next_strike`` is the one that ends the interval, where it is known."""
-        placed_later = [event.ball for event in events if isinstance(event, Placed)]
+        placed = {event.ball: event.confidence for event in events if isinstance(event, Placed)}
         official = [event for event in events if isinstance(event, Remove)]
         for item in gather_incidents(events):
             if isinstance(item, Incident):
                 self._incident(item)
             elif isinstance(item, PickedUp):
-                back = placed_later.count(item.ball) > 0
-                self._picked_up(item, as_removal=not back and not official)
+                self._picked_up(item, back=placed.get(item.ball, 0.0), by_hand_alone=not official)
             else:
                 self._event(item)
         if next_strike is not None:
@@ -89,13 +87,15 @@ class Between:
         match event:
             case Racked() if event.confidence >= LIKELY:
                 self._racked(event)
+            case Racked():
+                self._rack_that_was_not(event)
             case Rest() if event.confidence >= LIKELY:
                 self._rest(event)
             case Placed() if event.confidence >= LIKELY:
                 self._placed(event)
             case Pocketed():
                 self._late_fall(event)
-            case Hanging() if event.confidence >= LIKELY:
+            case Hanging():
                 self._hangs(event)
             case Call():
                 self.state = replace(state, calls=(*state.calls, event))
@@ -160,6 +160,14 @@ class Between:
             )
             # The rack is reported before the break; a person has it set anew, or lets it stand.
             self._issue("rack", event, replace(draft, notes=notes, doubts=(*doubts, *notes)))
+
+    def _rack_that_was_not(self, event: Racked) -> None:
+        """A rack that likelier was not set, where one is due: without it there is no game to judge."""
+        state = self.state
+        due = state.phase in (Phase.BEFORE, Phase.OVER) or state.reracked or state.choice_open
+        if due and not state.match_over:
+            draft = draft_between(state, RulingKind.GAME, event.t, event.t)
+            self._issue("rack", event, replace(draft, doubts=(f"unsure:racked::{event.confidence:.2f}",)))
 
     def _new_game(self, event: Racked, *, full: bool) -> None:
         if full:
@@ -277,7 +285,7 @@ class Between:
             offender=event.player,
             fouls=(foul(FoulCode.BALL_TOUCHED, event.t, seen=event, rule=rule),),
             restored=tuple(at(ball, place) for ball, place in state.places.items()),
-            next_player=to,
+            next_player=to if event.player == state.turn else state.turn,
             notes=("frame_over_mistake",),
         )
         self._issue(
@@ -286,13 +294,25 @@ class Between:
 
     # --- balls taken off (M-2, M-4) ---------------------------------------------------------------------------------
 
-    def _picked_up(self, event: PickedUp, *, as_removal: bool) -> None:
-        state = self.state
-        if not self._in_play or event.confidence < LIKELY or event.ball not in state.places:
+    def _picked_up(self, event: PickedUp, *, back: float, by_hand_alone: bool) -> None:
+        """``back``: how sure it is that the ball was put down again; then it was not taken."""
+        state, sure = self.state, self.game.settings.sure
+        if not self._in_play or event.ball not in state.places:
             return
-        if as_removal and state.removals and self._may_be_taken(event.ball):
-            self._take(event.ball, event, unsure=event.confidence < self.game.settings.sure)
-        elif event.ball != CUE:
+        taken = event.confidence >= LIKELY and back < LIKELY
+        may_be = by_hand_alone and bool(state.removals) and self._may_be_taken(event.ball)
+        doubts = []
+        if event.confidence < sure and back < sure:
+            doubts.append(f"unsure:picked_up:{event.ball}:{event.confidence:.2f}")
+        if 0 < back < sure and event.confidence >= LIKELY:
+            doubts.append(f"unsure:placed:{event.ball}:{back:.2f}")
+        if may_be and taken:
+            self._take(event.ball, event, doubts=tuple(doubts))
+        elif may_be and doubts and not state.removals[0].owed:
+            # Not taken, it seems; without it nothing is scored (M-2). A penalty ball not taken is asked about anyway.
+            draft = draft_between(state, RulingKind.BETWEEN, event.t, event.t, player=state.removals[0].player)
+            self._issue("remove", event, replace(draft, doubts=tuple(doubts)))
+        elif event.ball != CUE and event.confidence >= LIKELY:
             self.state = replace(state, picked_up=dict(state.picked_up) | {event.ball: state.places[event.ball]})
 
     def _may_be_taken(self, ball: str) -> bool:
@@ -301,19 +321,18 @@ class Between:
     def _remove(self, event: Remove) -> None:
         state = self.state
         if state.removals and event.ball in state.places and self._may_be_taken(event.ball) and self._in_play:
-            self._take(event.ball, event, unsure=False)
+            self._take(event.ball, event)
         elif self._in_play:
             draft = draft_between(state, RulingKind.BETWEEN, event.t, event.t, player=state.turn)
             self._issue("remove", event, replace(draft, doubts=(f"remove_not_due:{event.ball}",)))
 
-    def _take(self, ball: str, event: Event, *, unsure: bool) -> None:
+    def _take(self, ball: str, event: Event, *, doubts: tuple[str, ...] = ()) -> None:
         """The ball goes onto the taker's shelf; the point is entered now and may end the game (M-2)."""
         removal, *others = self.state.removals
         state = replace(self.state, removals=tuple(others))
         self.state = state
         places = {b: place for b, place in state.places.items() if b != ball}
         draft = draft_between(state, RulingKind.BETWEEN, event.t, event.t, player=removal.player)
-        doubts = (f"unsure:picked_up:{ball}:{event.confidence:.2f}",) if unsure else ()
         cue_ball = state.cue_ball
         if cue_ball in IN_HAND:
             cue_ball = house_side(state.table, places)
@@ -341,7 +360,7 @@ class Between:
     def _hangs(self, event: Hanging) -> None:
         state = self.state
         since = state.hanging[event.ball].since_s if event.ball in state.hanging else state.rest_s
-        hung = OnLip(pocket=event.pocket, x=event.x, y=event.y, since_s=since)
+        hung = OnLip(pocket=event.pocket, x=event.x, y=event.y, since_s=since, confidence=event.confidence)
         self.state = replace(state, hanging=dict(state.hanging) | {event.ball: hung})
 
     def _late_fall(self, event: Pocketed) -> None:
@@ -386,8 +405,3 @@ class Between:
             draft = draft_between(self.state, RulingKind.BETWEEN, event.t, event.t, player=self.state.turn)
             doubt = f"unsure:strike:{event.ball}:{event.confidence:.2f}"
             self._issue("ghost", event, replace(draft, doubts=(doubt,)))
-
-
-def jolted(events: Sequence[Event], fall: Pocketed, shake_s: float) -> list[Shake]:
-    """The jolts that this ball may have fallen from (G-16)."""
-    return [e for e in events if isinstance(e, Shake) and 0 <= fall.t - e.t <= shake_s + 1e-9]

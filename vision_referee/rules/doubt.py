@@ -19,15 +19,23 @@ class Edges:
     """Measures near an edge, as one judgement meets them. ``flipped`` are those to take the other way."""
 
     flipped: frozenset[str] = frozenset()
-    met: dict[str, None] = field(default_factory=dict)
+    met: dict[str, str] = field(default_factory=dict)
+    """What was met, with the doubt that it is where it matters."""
 
     def decide(self, key: str, holds: bool, distance: float, error: float) -> bool:
         """``holds``, unless this measure lies within its error of the edge and is to be taken the other way."""
-        if abs(distance) < error:
-            self.met[key] = None
-            if key in self.flipped:
-                return not holds
-        return holds
+        return self._either_way(key, holds, f"edge:{key}") if abs(distance) < error else holds
+
+    def believe(self, event: str, ball: str, confidence: float, sure: float) -> bool:
+        """Whether something seen before the stroke is taken to be so; less than ``sure`` it may be otherwise."""
+        holds = confidence >= LIKELY
+        if confidence >= sure:
+            return holds
+        return self._either_way(f"{event}:{ball}", holds, f"unsure:{event}:{ball}:{confidence:.2f}")
+
+    def _either_way(self, key: str, holds: bool, doubt: str) -> bool:
+        self.met[key] = doubt
+        return holds != (key in self.flipped)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,8 @@ from vision_referee.rules.state import GameState, Phase
 from vision_referee.rules.stroke import Facts, Stroke
 
 NOTE_HOUSE_WARNING = "propose_house_warning"
+_SAME_MM = 1e-6
+"""Rounding of decimal coordinates."""
 _TIP_CODES = {
     TipKind.PUSH: FoulCode.PUSH,
     TipKind.DOUBLE_HIT: FoulCode.DOUBLE_HIT,
@@ -132,12 +134,25 @@ def _from_hand(
             yield foul(FoulCode.HOUSE_VIOLATION, strike.t, *([strike.ball] if outside else []), seen=seen)
         else:
             notes.append(NOTE_HOUSE_WARNING)  # the first time the stroke stands
+    if game.cue_ball_in_hand_touches_nothing():
+        yield from _placed_touching(state, facts, edges, error)
     partner = facts.partner
     if partner is not None and facts.first is not None and partner in state.places:
         x = state.places[partner][0]
         lies_in = edges.decide(f"in_house:{partner}", in_house(table, x, side), beyond_line_mm(table, x, side), error)
         if lies_in:
             yield foul(FoulCode.HOUSE_BALL_HIT, facts.first.t, partner, seen=facts.first)
+
+
+def _placed_touching(state: GameState, facts: Facts, edges: Edges, error_mm: float) -> Iterator[Foul]:
+    """R-6: the cue ball put down against another ball touches it (G-20.5)."""
+    gaps = {ball: gap for ball in state.objects() if (gap := gap_mm(state, facts, ball)) is not None}
+    nearest = min(gaps, key=gaps.__getitem__, default=None)
+    # Two balls cannot overlap: where they seem to, the measure is off by that much.
+    if nearest is not None and edges.decide(
+        f"placed_touching:{nearest}", gaps[nearest] <= _SAME_MM, max(gaps[nearest], 0.0), error_mm
+    ):
+        yield foul(FoulCode.BALL_TOUCHED, facts.strike.t, nearest)
 
 
 def _of_the_cue_ball(game: Game, state: GameState, stroke: Stroke, facts: Facts) -> Iterator[Foul]:

@@ -88,6 +88,10 @@ class Game:
         """G-20.13."""
         return False
 
+    def cue_ball_in_hand_touches_nothing(self) -> bool:
+        """R-6: from hand the cue ball stands clear of every other."""
+        return False
+
     def body_out_is_free_foul(self) -> bool:
         """S-10: the body over the long cushion's line costs the ball but no points, warned or not."""
         return False

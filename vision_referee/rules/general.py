@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from vision_referee.domain.events import Event, Returned, ReturnTouched
+from vision_referee.domain.events import Event, Rest, Returned, ReturnTouched
 from vision_referee.domain.rulings import Ruling
 from vision_referee.domain.table import Line
 from vision_referee.rules.conclude import conclude
@@ -53,11 +53,11 @@ def decide(game: Game, state: GameState, stroke: Stroke, fix: Correction = NONE)
 
     def judged(
         flips: frozenset[int] = frozenset(), edges: Edges | None = None, *, equipment: bool = True,
-        at: GameState = state,
+        at: GameState = state, told: Stroke = stroke,
     ) -> Draft:  # fmt: skip
         events = [e for i, e in enumerate(stroke.events) if taken[i] != (i in flips)]
-        facts = gather(stroke, events, equipment=equipment)
-        return judge(game, at, stroke, facts, edges or Edges(), fix)
+        facts = gather(told, events, equipment=equipment)
+        return judge(game, at, told, facts, edges or Edges(), fix)
 
     edges = Edges()
     draft = judged(edges=edges)
@@ -80,13 +80,19 @@ def decide(game: Game, state: GameState, stroke: Stroke, fix: Correction = NONE)
             doubts.append(_unsure(stroke.events[lone[which[0]][0]]))
             likely = min(likely, 1 - chance)
             break
-    for key in list(edges.met):
+    for key, said in edges.met.items():
         if judged(edges=Edges(flipped=frozenset({key}))).essence() != essence:
-            doubts.append(f"edge:{key}")
+            doubts.append(said)
             likely = min(likely, 0.5 + sure / 4)
     if any(_from_unknown(event) for event in stroke.events) and judged(equipment=False).essence() != essence:
         doubts.append("returned_from_unknown")
         likely = min(likely, 0.6)
+    rest = next((i for i, e in enumerate(stroke.events) if isinstance(e, Rest) and not taken[i]), None)
+    if rest is not None and stroke.cut_short:  # had it been the rest, the next strike would not have come too early
+        whole = replace(stroke, cut_short=False, ended=True)
+        if judged(frozenset({rest}), told=whole).essence() != essence:
+            doubts.append(_unsure_rest(stroke.events[rest].confidence))
+            likely = min(likely, 1 - stroke.events[rest].confidence)
     doubts += _of_numbers(game, state, lambda at: judged(at=at).essence() != essence)
     doubts += [*stroke.doubts, *_of_the_stroke(state, stroke, sure)]
     if doubts or draft.doubts:
@@ -104,6 +110,10 @@ def _unsure(event: Event) -> str:
         ball for ball in getattr(event, "balls", ()) if isinstance(ball, str)
     )
     return f"unsure:{event.type}:{ball}:{event.confidence:.2f}"
+
+
+def _unsure_rest(confidence: float) -> str:
+    return f"unsure:rest::{confidence:.2f}"
 
 
 def _from_unknown(event: Event) -> bool:
@@ -127,7 +137,7 @@ def _of_the_stroke(state: GameState, stroke: Stroke, sure: float) -> list[str]:
     if stroke.strike.confidence < sure:
         doubts.append(f"unsure:strike:{stroke.strike.ball}:{stroke.strike.confidence:.2f}")
     if state.rest_confidence < sure:
-        doubts.append(f"unsure:rest::{state.rest_confidence:.2f}")
+        doubts.append(_unsure_rest(state.rest_confidence))
     if not stroke.ended and not stroke.cut_short:
         doubts.append("end_not_seen")
     if state.lag_missing:

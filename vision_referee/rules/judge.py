@@ -53,14 +53,16 @@ def _replayed(state: GameState, stroke: Stroke, facts: Facts, striker: str, kind
 
 def _fell_before_contact(game: Game, state: GameState, facts: Facts, edges: Edges) -> bool:
     """G-17: the cue ball was played at a hanging ball, which fell untouched."""
-    return any(_aimed_at(game, state, facts, ball, edges) for ball in _untouched_falls(game, state, facts))
+    return any(_aimed_at(game, state, facts, ball, edges) for ball in _untouched_falls(game, state, facts, edges))
 
 
-def _untouched_falls(game: Game, state: GameState, facts: Facts) -> list[str]:
+def _untouched_falls(game: Game, state: GameState, facts: Facts, edges: Edges) -> list[str]:
     """Balls that hung before the stroke and fell during it without having been touched."""
+    sure = game.settings.sure
     return [
         pot.ball for pot in facts.pots
         if pot.ball in state.hanging and not touched_before(facts, pot.ball, pot.t)
+        and edges.believe("hanging", pot.ball, state.hanging[pot.ball].confidence, sure)
     ]  # fmt: skip
 
 
@@ -184,7 +186,7 @@ def _played_out(
         fouls, notes = list(fix.fouls), list[str]()
     else:
         fouls, notes = find_fouls(game, state, stroke, facts, edges, striker)
-    unaimed = _untouched_falls(game, state, facts)  # G-16: hung longer, untouched, unaimed: restored
+    unaimed = _untouched_falls(game, state, facts, edges)  # G-16: hung longer, untouched, unaimed: restored
     doubts: list[str] = []
     for ball in unaimed:
         fell_s = next(pot.t for pot in facts.pots if pot.ball == ball)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from vision_referee.domain.balls import CUE
-from vision_referee.domain.events import CushionHit, Event, LeftTable, Pocketed, Strike
+from vision_referee.domain.events import CushionHit, Event, Strike
 from vision_referee.domain.rulings import CueBallState, RulingKind
 from vision_referee.domain.table import Cushion, Line
 from vision_referee.rules.conclude import draft_between
@@ -66,7 +66,8 @@ def judge_lag(game: Game, state: GameState, strikes: Sequence[Strike], events: S
     edges = Edges()
     winner = outcome(edges=edges)
     doubts = [f"unsure:{events[i].type}::{events[i].confidence:.2f}" for i, _ in unsure if outcome(i) != winner]
-    doubts += [f"edge:{key}" for key in list(edges.met) if outcome(edges=Edges(flipped=frozenset({key}))) != winner]
+    doubts += [said for key, said in edges.met.items() if outcome(edges=Edges(flipped=frozenset({key}))) != winner]
+    doubts += [f"unsure:strike:{s.ball}:{s.confidence:.2f}" for s in strikes if s.confidence < sure]
     if len(runs) < 2:
         doubts.append("lag_one_strike")
     draft = draft_between(state, RulingKind.LAG, strikes[0].t, t_end)
@@ -109,14 +110,13 @@ def _at_fault(state: GameState, run: _Run, events: list[Event]) -> bool:
     """Missed the foot cushion, crossed to the opponent's half, fell or left the table."""
     ball = run.strike.ball
     own = [event for event in events if getattr(event, "ball", None) == ball]
-    at_table = [e for e in own if not isinstance(e, Pocketed | LeftTable)]
-    reached_foot = any(isinstance(e, CushionHit) and e.cushion is Cushion.FOOT for e in at_table)
+    reached_foot = any(isinstance(e, CushionHit) and e.cushion is Cushion.FOOT for e in own)
     crossed = any(e.type == "crossed" and getattr(e, "line", None) is Line.LONG for e in own)
     facts = gather(Stroke(strike=run.strike, t_end=run.strike.t), events)
     middle = state.table.width_mm / 2
     end = facts.final.get(ball, (run.strike.x, run.strike.y))
     strayed = (end[1] < middle) != (run.strike.y < middle)
-    return not reached_foot or crossed or strayed or len(at_table) < len(own)
+    return not reached_foot or crossed or strayed or ball in facts.gone  # G-7, G-9: a ball that came back is not
 
 
 def _distance_mm(run: _Run, events: list[Event]) -> float:

@@ -27,6 +27,9 @@ class Moscow(Game):
     name: ClassVar[str] = "moscow"
     cue_ball_fall_counts: ClassVar[bool] = True  # M-2; without a contact it is no_contact (M-3)
 
+    def cue_ball_in_hand_touches_nothing(self) -> bool:
+        return True  # M-6: as R-6
+
     def fine(self, state: GameState, offender: str, to: str, t: float) -> Fine:
         return ball_penalty(self.settings.edition, state, offender, to, t)  # M-4
 

@@ -14,6 +14,8 @@ from vision_referee.rules.state import GameState, Phase, Place
 
 FULL_RACK = 15
 _APEX, _CORNERS, _MIDDLE = {4}, {2, 3}, {13, 14, 15}  # S-2
+_ROUNDING_MM = 0.1
+"""Places are told to a tenth of a millimetre: a rack just at the limit is not off."""
 
 
 def rack_places(table: TableSpec, balls: int = FULL_RACK) -> list[list[Place]]:
@@ -68,7 +70,7 @@ def rack_notes(game: Game, state: GameState, racked: Racked, *, full: bool) -> t
     """What is wrong with the rack, as notes; empty when it stands as it should."""
     notes = []
     deviation = rack_deviation_mm(state.table, racked.balls)
-    if deviation > game.settings.rack_off_mm:
+    if deviation > game.settings.rack_off_mm + _ROUNDING_MM:
         notes.append(f"rack_off:{deviation:.1f}")
     if full and len(racked.balls) != FULL_RACK:
         notes.append(f"rack_count:{len(racked.balls)}")
@@ -125,6 +127,7 @@ def new_game(game: Game, state: GameState, numbers: Mapping[str, int], unsure: f
         lag_wanted=False,
         lag_seen=False,
         choice_open=False,
+        struck_after=False,
         reracked=False,
         break_again=False,
         respotted=None,

@@ -166,6 +166,18 @@ class Referee:
         index = int(number) - 1 if number.isdigit() else -1
         return of_kind[index].id if 0 <= index < len(of_kind) else 0
 
+    def check_overrides(self) -> None:
+        """Raises InputError where an override names a ruling that was never given."""
+        if self.game is None:
+            return
+        given = {ruling.id for ruling in self._rulings()} | set(self._scribe.ids.values())
+        for event in self._corrections():
+            if isinstance(event, Override) and event.ruling not in given:
+                last = max(given, default=0)
+                raise InputError(
+                    f"the override at {event.t:g} s is of a ruling never given; the last has the id {last}"
+                )
+
     # --- folding ----------------------------------------------------------------------------------------------------
 
     def _catch_up(self) -> None:
@@ -267,11 +279,11 @@ def _parsed(event: Override) -> Correction:
         raise InputError(str(error)) from None
 
 
-def replay(
+def replayed(
     events: Iterable[Event], *, rules: str, players: Sequence[str], table: TableSpec,
     settings: RuleSettings | None = None,
-) -> list[Ruling]:  # fmt: skip
-    """All rulings on these events; the same as from a live referee that took them in order of time.
+) -> Referee:  # fmt: skip
+    """A referee who has taken all of these events; the same as a live one that took them in order of time.
 
     Raises InputError for an unknown rule set or an override that makes no sense.
     """
@@ -279,7 +291,15 @@ def replay(
     for event in sorted(_ids_of_vision_first(list(events)), key=lambda event: event.t):
         referee.add(event)
     referee.flush()
-    return referee.rulings
+    return referee
+
+
+def replay(
+    events: Iterable[Event], *, rules: str, players: Sequence[str], table: TableSpec,
+    settings: RuleSettings | None = None,
+) -> list[Ruling]:  # fmt: skip
+    """All rulings on these events. Raises InputError as :func:`replayed`."""
+    return replayed(events, rules=rules, players=players, table=table, settings=settings).rulings
 
 
 def _ids_of_vision_first(events: list[Event]) -> list[Event]:

@@ -14,6 +14,9 @@ from vision_referee.rules.spotting import Spotter, foot_spot_long_line
 class Russian(SmallRussian):
     name: ClassVar[str] = "russian"
 
+    def cue_ball_in_hand_touches_nothing(self) -> bool:
+        return True
+
     def body_out_is_free_foul(self) -> bool:
         return False  # S-10 does not hold: G-20.15
 

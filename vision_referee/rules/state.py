@@ -34,6 +34,7 @@ class Hanging:
     x: float
     y: float
     since_s: float
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +109,8 @@ class GameState:
     """The lag before the deciding game was not seen (G-3)."""
     choice_open: bool = False
     """The opponent may play on or have it racked again (M-8)."""
+    struck_after: bool = False
+    """Balls were struck after the game's end, before any rack."""
     reracked: bool = False
     """A re-rack was ordered and the rack is awaited (G-18, M-8)."""
     break_again: bool = False

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from vision_referee.domain.balls import CUE
 from vision_referee.domain.events import Call, Event, Interference, Moved, Pocketed, Rest, Strike, Touch
-from vision_referee.domain.rulings import CueBallState, Ruling
-from vision_referee.rules.between import Between, Numbers, jolted
-from vision_referee.rules.conclude import conclude
+from vision_referee.domain.rulings import CueBallState, Ruling, RulingKind
+from vision_referee.rules.between import Between, Numbers
+from vision_referee.rules.conclude import conclude, draft_between
 from vision_referee.rules.doubt import LIKELY
 from vision_referee.rules.game import Game
 from vision_referee.rules.general import adjudicate
+from vision_referee.rules.jolt import jolted
 from vision_referee.rules.lag import after_lag, are_lag, is_lone_lag_strike, judge_lag
 from vision_referee.rules.scribe import Scribe
 from vision_referee.rules.state import IN_HAND, GameState, Phase
@@ -101,9 +102,12 @@ class Turn:
             ready = self._ready_for_stroke(state)
             ruling_id = scribe.id_of("stroke", self.strikes[0])
             state, ruling = adjudicate(game, ready, stroke, ruling_id=ruling_id, fix=scribe.fix_of(ruling_id))
-            if self.rest is not None:
-                state = replace(state, rest_confidence=self.rest.confidence)
+            rests = [event for event in self.stroke if isinstance(event, Rest)]
+            if rests:  # one that was likelier not to be makes the next strike too early, or not (G-20.3)
+                state = replace(state, rest_confidence=(self.rest or rests[-1]).confidence)
             rulings.append(ruling)
+        elif self.strikes and not (state.match_over or state.struck_after):
+            state = self._struck_after_the_game(game, scribe, state, rulings)
         fold = Between(
             game=game, state=state, scribe=scribe, numbers=numbers, rack=self.rack, rulings=rulings,
             fall_doubts=fall_doubts,
@@ -120,6 +124,16 @@ class Turn:
         rulings.append(ruling)
         known = replace(state, score=concluded.score, lag_seen=True, clock_from_s=t_end)
         return after_lag(known, ruling.winner)
+
+    def _struck_after_the_game(self, game: Game, scribe: Scribe, state: GameState, rulings: list[Ruling]) -> GameState:
+        """Nobody need judge balls knocked about; but if a rack was missed, the next game is being played."""
+        strike = self.strikes[0]
+        draft = draft_between(state, RulingKind.GAME, strike.t, strike.t)
+        draft = replace(draft, next_player=None, doubts=("struck_after_game",))
+        ruling_id = scribe.id_of("after", strike)
+        state, ruling = conclude(game, state, draft, ruling_id, scribe.fix_of(ruling_id))
+        rulings.append(ruling)
+        return replace(state, struck_after=True)
 
     def _ready_for_stroke(self, state: GameState) -> GameState:
         """The calls that were made while the last stroke still ran are this stroke's."""
@@ -193,14 +207,11 @@ class Turn:
         if abs(hung_s - settings.hanging_s) < settings.time_error_s:
             doubts.append("edge:hanging_time")
         if by_stroke:
-            jolts = jolted([*self.stroke, *self.after], fall, settings.shake_s)
-            if jolts:
-                surest = max(jolt.confidence for jolt in jolts)
-                by_stroke = surest < LIKELY
-                if surest < settings.sure:
-                    doubts.append(f"unsure:shake::{surest:.2f}")
-                elif doubts:
-                    doubts.clear()  # put back either way
+            jolt = jolted([*self.stroke, *self.after], fall, settings)
+            by_stroke = not jolt.likely
+            if jolt.likely and not jolt.doubts:
+                doubts.clear()  # put back either way
+            doubts += jolt.doubts
         return by_stroke, tuple(doubts)
 
     def _carried(self, next_strike: Strike | None) -> tuple[Event, ...]:
