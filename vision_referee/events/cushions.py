@@ -8,6 +8,7 @@ import numpy.typing as npt
 from vision_referee.domain.events import CushionHit
 from vision_referee.domain.table import Cushion, TableSpec
 from vision_referee.events.noses import CUSHION_NORMALS, nose_distance_mm
+from vision_referee.events.pockets_cut import depth_and_side
 from vision_referee.events.scene import Scene
 from vision_referee.tracking.breaks import Break
 
@@ -20,8 +21,7 @@ def find_cushions(scene: Scene) -> None:
         for br in path.breaks:
             if not scene.start_s - 0.05 <= br.t_s <= scene.gone_s(ball):
                 continue
-            resting_before = path.legs[br.index].resting
-            if resting_before:
+            if path.legs[br.index].resting or _in_a_mouth(scene.table, br.xy_mm):
                 continue
             for cushion, confidence in cushions_of(scene.table, br, scene.settings.cushion_reach_diameters):
                 if (ball, br.index) in scene.explained:
@@ -122,6 +122,15 @@ def cushions_of(table: TableSpec, br: Break, reach_diameters: float) -> list[tup
         confidence = float(np.clip(0.55 + 0.3 * near + 0.15 * (share - 0.45) / 0.55, 0.4, 0.98))
         found.append((cushion, confidence))
     return found
+
+
+def _in_a_mouth(table: TableSpec, xy_mm: F64) -> bool:
+    """Whether a centre is behind a mouth's line: what it meets there is the pocket, not a cushion."""
+    for pocket in table.pockets():
+        depth, side = depth_and_side(pocket, xy_mm)
+        if float(depth) > 0.0 and float(side) < pocket.width_mm / 2:
+            return True
+    return False
 
 
 def _turned(br: Break, cushion: Cushion) -> bool:

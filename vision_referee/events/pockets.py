@@ -101,19 +101,30 @@ def _fell_in(path: BallPath, pocket: Pocket, depth: F64, side: F64, scene: Scene
     if depth[-1] > -1.2 * radius and unseen > 0.12:
         # Last seen at the edge, then not any more.
         last = path.legs[-1]
-        speed = 0.0 if last.resting else -float(np.dot(last.velocity(last.t1_s), pocket.inward))
         if last.resting and depth[-1] < hanging_depth_mm(table) - margin:
             return None
-        to_lip = max(lip - float(depth[-1]), 0.0)
-        if speed > 20.0:
-            wait = min(to_lip / speed, 0.25)
-        else:
-            wait = 0.08
         confidence = 0.95 if depth[-1] > -0.4 * radius else 0.9
         if last.resting and unseen < 1.0:
             return None
-        return Departure(ball=path.ball, t_s=float(s.t_s[-1]) + wait, pocket=pocket.name, confidence=confidence)
+        t_s = _gone_at_the_edge(path, pocket, depth, lip, scene)
+        return Departure(ball=path.ball, t_s=t_s, pocket=pocket.name, confidence=confidence)
     return None
+
+
+def _gone_at_the_edge(path: BallPath, pocket: Pocket, depth: F64, lip: float, scene: Scene) -> float:
+    """When a ball that was last seen at the edge passed the lip.
+
+    While it tips over it hardly gets on, and as it sinks it seems to come back: the deepest sightings tell when.
+    """
+    s, radius = path.sightings, scene.table.ball_radius_mm
+    last = path.legs[-1]
+    recent = np.flatnonzero(s.t_s > s.t_s[-1] - 0.6)
+    deepest = float(depth[recent].max())
+    if deepest > lip - 0.35 * radius and not last.resting:
+        return float(s.t_s[recent[int(np.argmax(depth[recent] > deepest - 2.0))]])
+    speed = 0.0 if last.resting else -float(np.dot(last.velocity(last.t1_s), pocket.inward))
+    to_lip = max(lip - float(depth[-1]), 0.0)
+    return float(s.t_s[-1]) + (min(to_lip / speed, 0.25) if speed > 20.0 else 0.08)
 
 
 def _passing(t_s: F64, depth: F64, first: int, lip: float) -> float:

@@ -21,7 +21,7 @@ def is_repeat(previous_mm: F64, seen_mm: F64, rolling_mm: F64, expected_step_mm:
         return False
     tolerance = 0.2 * float(expected_step_mm[telling].min())
     to_previous = np.linalg.norm(seen_mm[:, None] - previous_mm[None], axis=2).min(axis=1)
-    if float((to_previous <= max(tolerance, 0.3)).mean()) < 0.9:
+    if not (to_previous <= max(tolerance, 0.3)).all():
         return False
     to_seen = np.linalg.norm(rolling_mm[telling][:, None] - seen_mm[None], axis=2).min(axis=1)
     stood = to_seen <= 0.2 * expected_step_mm[telling]

@@ -6,9 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from vision_referee.tracking.legs import Leg, fit_leg
+from vision_referee.tracking.smooth import joined_where_smooth
 from vision_referee.tracking.tracklets import Sightings
 
 F64 = npt.NDArray[np.float64]
+_HALF_A_BALL_MM = 28.0
 _AT_ONCE_S = 0.12
 """Nothing leaves its place and lies still elsewhere within so short a time: what seems to has been seen wrongly."""
 
@@ -24,6 +26,7 @@ def _stated(s: Sightings, first: int, last: int) -> float:
 
 def tidy(legs: list[Leg], s: Sightings, noise: F64, *, still_at_end: bool) -> list[Leg]:
     """Legs that go nowhere become rest, rests at one place become one rest, and no ball rolls back by braking."""
+    legs = joined_where_smooth(legs, s, noise)
     legs = [part for leg in legs for part in _cut_at_vertex(leg, s, noise)]
     if still_at_end:
         legs = _rest_at_end(legs, s, noise)
@@ -135,7 +138,8 @@ def _without_excursions(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
             back = float(np.hypot(*(after.coef[0] - leg.coef[0])))
             between = s.xy_mm[leg.last + 1 : after.first]
             far = float(np.hypot(*(between - leg.coef[0]).T).max())
-            if back < max(2.0, 2.5 * error, 2.0 * stated) and far < max(10.0, 6.5 * error, 3.0 * stated):
+            near = back < max(2.0, 2.5 * error, 2.0 * stated) and far < max(10.0, 6.5 * error, 3.0 * stated)
+            if near or _came_back(leg, after, back, far, s):
                 joined = fit_leg(s, noise, leg.first, after.last, resting=True)
                 legs = [*legs[:i], joined, *legs[following + 1 :]]
                 rests = [k for k, other in enumerate(legs) if other.resting]
@@ -143,6 +147,12 @@ def _without_excursions(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
         out.append(leg)
         i += 1
     return _short_ends(out, s, noise)
+
+
+def _came_back(before: Leg, after: Leg, back_mm: float, far_mm: float, s: Sightings) -> bool:
+    """Whether a ball lies again exactly where it lay a moment ago: half hidden, its centre was seen elsewhere."""
+    astray_s = float(s.t_s[after.first] - s.t_s[before.last + 1])
+    return back_mm < 2.0 and far_mm < _HALF_A_BALL_MM and astray_s < 1.5
 
 
 def _short_ends(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
