@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from vision_referee.training.detection_scores import Tally, average_precision, iou
+from vision_referee.training.reliability import Reliability, fit_reliability, folded
 
 
 def test_a_perfect_detector_has_an_average_precision_of_one() -> None:
@@ -106,3 +107,35 @@ def test_a_crop_moves_its_boxes_with_its_pixels() -> None:
                 )
             )
             assert inside > rim + 60
+
+
+def test_scaled_confidences_are_right_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(3)
+    raw = rng.uniform(0.02, 0.98, 20_000)
+    odds = np.log(raw / (1 - raw))
+    right = rng.random(len(raw)) < 1 / (1 + np.exp(-(2.1 * odds - 0.7)))
+    fitted = fit_reliability(raw, right)
+    said = fitted.of(raw)
+    for low in (0.1, 0.3, 0.5, 0.7, 0.9):
+        there = (said >= low) & (said < low + 0.1)
+        assert right[there].mean() == pytest.approx(said[there].mean(), abs=0.05)
+
+
+def test_reliability_folded_into_the_weights_scales_what_the_network_says() -> None:
+    from vision_referee.detection.network import build_network, raw_head
+
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(1)
+    network = build_network().eval()
+    picture = torch.rand(1, 3, 64, 64)
+    with torch.no_grad():
+        raw = raw_head(network)(picture)[0].numpy()
+        mended = Reliability(slope=1.7, offset=-0.4)
+        network.load_state_dict(folded(network.state_dict(), mended))
+        now = raw_head(network)(picture)[0].numpy()
+    assert now == pytest.approx(mended.of(raw.astype(float)), abs=1e-5)
+
+
+def test_reliability_cannot_be_fitted_where_nothing_was_wrong() -> None:
+    with pytest.raises(ValueError, match="right and wrong"):
+        fit_reliability(np.array([0.5, 0.9]), np.array([True, True]))

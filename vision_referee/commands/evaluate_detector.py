@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
         backend = open_backend(models)
         tallies = []
         if rendered:
-            tallies.append(score_rendered(backend, rendered, lambda line: typer.echo(line, err=True)))
+            tallies += score_rendered(backend, rendered, lambda line: typer.echo(line, err=True))
         folder = real or real_folder()
         if folder is not None:
             tallies += score_real(backend, folder, club_every=every)

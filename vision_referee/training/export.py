@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from vision_referee.detection.backends import MODEL_NAME
 from vision_referee.detection.network import build_network, raw_head
+from vision_referee.training.reliability import Reliability, folded
 
 
-def export_detector(checkpoint: Path, folder: Path) -> dict[str, Any]:
+def export_detector(checkpoint: Path, folder: Path, *, reliability: Reliability | None = None) -> dict[str, Any]:
     """Write ``ball_detector.pt``, ``.xml`` + ``.bin`` (half precision) and ``.json`` to ``folder``; returns the record.
 
-    The averaged weights of the checkpoint are what ships.
+    The averaged weights of the checkpoint are what ships, their scores mended by ``reliability``.
     """
     import openvino
     import torch
@@ -22,11 +24,12 @@ def export_detector(checkpoint: Path, folder: Path) -> dict[str, Any]:
 
     state = torch.load(checkpoint, map_location="cpu", weights_only=True)
     network = build_network()
-    network.load_state_dict(state["average"])
+    shipped = folded(state["average"], reliability or Reliability())
+    network.load_state_dict(shipped)
     network.eval()
     folder.mkdir(parents=True, exist_ok=True)
     weights = folder / f"{MODEL_NAME}.pt"
-    torch.save({k: v.half() if v.dtype.is_floating_point else v for k, v in state["average"].items()}, weights)
+    torch.save({k: v.half() if v.dtype.is_floating_point else v for k, v in shipped.items()}, weights)
     graph = openvino.convert_model(raw_head(network.fuse(verbose=False)), example_input=torch.zeros(1, 3, 352, 640))
     graph.reshape([1, 3, -1, -1])
     steps = PrePostProcessor(graph)
@@ -39,6 +42,7 @@ def export_detector(checkpoint: Path, folder: Path) -> dict[str, Any]:
         "name": MODEL_NAME,
         "crops": int(state["crops"]),
         "training_s": round(float(state["spent_s"])),
+        "reliability": asdict(reliability or Reliability()),
         "sha256": {p.name: _sha256(p) for p in sorted(folder.glob(f"{MODEL_NAME}.*")) if p.suffix != ".json"},
     }
     (folder / f"{MODEL_NAME}.json").write_text(json.dumps(record, indent=1) + "\n")

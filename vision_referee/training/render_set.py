@@ -6,6 +6,7 @@ outline over the exposure, hidden parts included) and the part of it that can be
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,6 +51,13 @@ class RenderedScene:
     camera: Camera
     look: Look
     samples: list[Sample]
+
+    @property
+    def elevation_deg(self) -> float:
+        """Angle of the line of sight to the table's middle above the cloth."""
+        eye = self.camera.position_mm
+        flat = math.hypot(eye[0] - self.table.length_mm / 2, eye[1] - self.table.width_mm / 2)
+        return math.degrees(math.atan2(float(eye[2]), flat))
 
 
 def rendered_scene(seed: int, split: Split, *, window_px: int = WINDOW_PX) -> RenderedScene:

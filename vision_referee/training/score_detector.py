@@ -14,52 +14,98 @@ from vision_referee.calibration.calibration import Calibration
 from vision_referee.calibration.find import calibrate_image
 from vision_referee.calibration.tables import load_table
 from vision_referee.detection.backends import Backend
-from vision_referee.detection.detector import BallDetector, DetectorSettings, PixelDetector
+from vision_referee.detection.detector import BallDetector
+from vision_referee.detection.pixel_detector import PixelDetector
 from vision_referee.detection.refine import fit_outlines
 from vision_referee.detection.region import Region
+from vision_referee.detection.settings import DetectorSettings
 from vision_referee.domain.errors import CalibrationError
 from vision_referee.domain.table import TableSpec
 from vision_referee.training.detection_scores import Tally
 from vision_referee.training.labelled_sets import Labelled, club_pictures, first_last_frames, overhead_pictures
-from vision_referee.training.render_set import rendered_scene
+from vision_referee.training.render_set import Sample, rendered_scene
 from vision_referee.training.scenes import SPLITS
 from vision_referee.video.frames import Frame
 
 F64 = npt.NDArray[np.float64]
+F32 = npt.NDArray[np.float32]
 U8 = npt.NDArray[np.uint8]
 
 _LOW = DetectorSettings(threshold=0.05, moving_pixels=960 * 544, fine_pixels=1280 * 736)
 _FULL = 0.95
 """A ball of which so much is seen is fit to judge centres by."""
+_KINDS = (", plain balls", ", half hidden", ", streaks")
+_COVERED, _STREAK, _PLAIN_CONTRAST = 0.8, 0.5, 12.0
+_VIEWS = ((", below 35 degrees", 0.0, 35.0), (", 35 to 70 degrees", 35.0, 70.0), (", from above", 70.0, 91.0))
 
 
-def score_rendered(backend: Backend, seeds: int, report: Callable[[str], None] | None = None) -> Tally:
-    """Windows of ``seeds`` test seeds, as the network sees them: balls 8 to 56 px wide."""
-    tally = Tally(name="rendered test")
+def score_rendered(
+    backend: Backend, seeds: int, report: Callable[[str], None] | None = None, *, split: str = "test"
+) -> list[Tally]:
+    """Windows of ``seeds`` seeds, as the network sees them: balls 8 to 56 px wide.
+
+    All balls of which half or more is seen; then, each apart, plain ones (seen whole or nearly so, no streak, not of
+    the cloth's colour), those with something over them, streaks; and all by the height of the camera.
+    """
+    tallies = {name: Tally(name=f"rendered {split}{name}") for name in ("", *_KINDS, *(name for name, _, _ in _VIEWS))}
     detector = PixelDetector(backend, settings=_LOW)
     for seed in range(seeds):
-        scene = rendered_scene(seed, SPLITS["test"])
+        scene = rendered_scene(seed, SPLITS[split])
+        view = next(name for name, low, high in _VIEWS if low <= scene.elevation_deg < high)
         for sample in scene.samples:
             side = sample.pixels.shape[0] // 32 * 32
-            pixels = np.ascontiguousarray(sample.pixels[:side, :side])
-            boxes, scores = detector.boxes(pixels, Region(x0=0, y0=0, x1=side, y1=side, scale=1.0))
+            frame = Frame.still(np.ascontiguousarray(sample.pixels[:side, :side]))
+            boxes, scores = detector.boxes(frame, Region(x0=0, y0=0, x1=side, y1=side, scale=1.0))
             inside = np.all((sample.boxes[:, :2] > -1) & (sample.boxes[:, 2:4] < side + 1), axis=1)
             seen = (sample.boxes[:, 4] >= 0.5) & inside
-            pairs = tally.add(boxes, scores, sample.boxes[seen, :4], ignored=sample.boxes[~seen, :4])
-            if not pairs:
-                continue
+            kind = _kinds(sample)
+            for name in ("", view):
+                pairs = tallies[name].add(boxes, scores, sample.boxes[seen, :4], ignored=sample.boxes[~seen, :4])
+            for k, name in enumerate(_KINDS):
+                asked = seen & (kind == k)
+                tallies[name].add(boxes, scores, sample.boxes[asked, :4], ignored=sample.boxes[~asked, :4])
             truth = np.flatnonzero(seen)[[k for _, k in pairs]]
-            middle = (boxes[[i for i, _ in pairs], :2] + boxes[[i for i, _ in pairs], 2:]) / 2
-            templates = sample.outlines_px[truth] - sample.centres_px[truth][:, None]
-            start = middle - (templates.max(axis=1) + templates.min(axis=1)) / 2
-            fit = fit_outlines(pixels, start, templates)
-            still = (sample.moving_px[truth] < 1) & (sample.boxes[truth, 4] > _FULL)
-            error = np.linalg.norm(fit.centre_px - sample.centres_px[truth], axis=1)[still]
-            tally.error_px += error.tolist()
-            tally.error_width_px += sample.ball_px[truth][still].tolist()
+            if len(truth):
+                found = boxes[[i for i, _ in pairs]]
+                for name in ("", view):
+                    _add_centre_errors(tallies[name], frame, found, sample, truth)
         if report and seed % 20 == 19:
             report(f"{seed + 1} of {seeds} rendered scenes")
-    return tally
+    return [tally for tally in tallies.values() if tally.wanted_px]
+
+
+def _kinds(sample: Sample) -> npt.NDArray[np.int64]:
+    """(n,) index into _KINDS; a ball of nearly the cloth's colour is of none (-1)."""
+    streak = sample.moving_px > _STREAK * sample.ball_px
+    covered = sample.boxes[:, 4] < _COVERED
+    lab = np.asarray(cv2.cvtColor((sample.pixels / 255).astype(np.float32), cv2.COLOR_BGR2Lab), np.float32)
+    contrast = np.array([_contrast(lab, outline) for outline in sample.outlines_px])
+    return np.select([streak, covered, contrast > _PLAIN_CONTRAST], [2, 1, 0], -1)
+
+
+def _contrast(lab: F32, outline_px: F64) -> float:
+    """Distance in CIELAB between a disc and the ring round it."""
+    low, high = outline_px.min(axis=0), outline_px.max(axis=0)
+    middle, radius = (low + high) / 2, float((high - low).mean()) / 2
+    reach = 1.5 * radius
+    x0, y0 = (max(0, int(v - reach)) for v in middle)
+    x1, y1 = (int(v + reach) + 2 for v in middle)
+    part = lab[y0:y1, x0:x1]
+    yy, xx = np.mgrid[y0 : y0 + part.shape[0], x0 : x0 + part.shape[1]]
+    away = np.hypot(xx - middle[0], yy - middle[1]) / radius
+    disc, ring = part[away < 0.8], part[(away > 1.1) & (away < 1.5)]
+    return float(np.linalg.norm(disc.mean(axis=0) - ring.mean(axis=0))) if len(disc) and len(ring) else 0.0
+
+
+def _add_centre_errors(tally: Tally, frame: Frame, boxes: F64, sample: Sample, truth: npt.NDArray[np.intp]) -> None:
+    """Errors of the refined centres of ``boxes`` (n, 4), which are the sample's balls ``truth`` (n,)."""
+    middle = (boxes[:, :2] + boxes[:, 2:]) / 2
+    templates = sample.outlines_px[truth] - sample.centres_px[truth][:, None]
+    fit = fit_outlines(frame, middle - (templates.max(axis=1) + templates.min(axis=1)) / 2, templates)
+    still = (sample.moving_px[truth] < 1) & (sample.boxes[truth, 4] > _FULL)
+    error = np.linalg.norm(fit.centre_px - sample.centres_px[truth], axis=1)[still]
+    tally.error_px += error.tolist()
+    tally.error_width_px += sample.ball_px[truth][still].tolist()
 
 
 def score_boxes(backend: Backend, name: str, pictures: list[Labelled], *, pixels: int) -> tuple[Tally, Tally]:
@@ -68,7 +114,7 @@ def score_boxes(backend: Backend, name: str, pictures: list[Labelled], *, pixels
     whole = PixelDetector(backend, settings=_LOW)
     for picture in pictures:
         wanted = picture.boxes if picture.boxes is not None else np.zeros((0, 4))
-        seen = whole.detect(picture.pixels, pixels=pixels)
+        seen = whole.detect(Frame.still(picture.pixels), pixels=pixels)
         pairs = plain.add(seen.boxes_px, seen.confidence, wanted)
         for i, k in pairs:
             middle = (wanted[k, :2] + wanted[k, 2:]) / 2
@@ -125,7 +171,7 @@ def _calibrated(pixels: U8, table: TableSpec | None) -> Calibration | None:
 def _twice(calibration: Calibration, backend: Backend, pixels: U8):  # type: ignore[no-untyped-def]
     """Detections at the second look: the first one learns the balls' size, as in a video."""
     detector = BallDetector(calibration, backend=backend, settings=_LOW)
-    frame = Frame(index=0, t_s=0.0, picture=pixels)
+    frame = Frame.still(pixels)
     detector.detect(frame, fine=True)
     return detector.detect(frame, fine=True)
 

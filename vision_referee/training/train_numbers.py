@@ -25,6 +25,7 @@ NO_FACE = 15
 """Class of a cell in which no printed face has its middle; 0..14 are the numbers 1..15."""
 _FACE_REACH_PX = 3.6
 _LEGIBLE_COS, _HINTED_COS = 0.45, 0.2
+_EASY_COS, _EASY_PX, _EASY_OF_ALL = 0.7, 23.0, 0.85
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class NumberSettings:
     face_weight: float = 0.6
     """Weight of the second task, to say where on the ball which number is printed: learned together with it, reading
     is learned from a tenth of the crops."""
+    easy_share: float = 0.35
+    """For this part of the run mostly balls are shown whose print faces the camera and is large enough to be seen."""
     average: float = 0.999
     """Decay of the running average of the weights, which is what ships."""
     seed: int = 0
@@ -87,12 +90,15 @@ class _Crops:
     pixels: U8
     labels: I64
     faces: F32
+    easy: npt.NDArray[np.intp]
 
     @staticmethod
     def load(folder: Path) -> _Crops:
         parts = [np.load(path) for path in sorted(folder.glob("numbers-*.npz")) if ".part" not in path.name]
         pixels, labels, faces = (np.concatenate([p[key] for p in parts]) for key in ("crops", "labels", "faces"))
-        return _Crops(pixels, labels, faces)
+        sizes = np.concatenate([p["sizes"] for p in parts])
+        facing = (faces[..., 2].max(axis=1) > _EASY_COS) & (sizes > _EASY_PX)
+        return _Crops(pixels, labels, faces, np.flatnonzero(facing))
 
 
 def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
@@ -131,6 +137,9 @@ def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
                 * (0.005 + 0.4975 * (1 + math.cos(math.pi * done)))
             )
         pick = rng.integers(0, len(crops.labels), settings.batch)
+        if done < settings.easy_share:
+            easy = crops.easy[rng.integers(0, len(crops.easy), settings.batch)]
+            pick = np.where(rng.random(settings.batch) < _EASY_OF_ALL, easy, pick)
         pixels, cells = augmented(rng, crops.pixels[pick], crops.labels[pick], crops.faces[pick])
         image = torch.from_numpy(pixels).to(device).permute(0, 3, 1, 2)
         with torch.autocast(device.type, torch.bfloat16):
