@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 
 import live_scene as scene
 
+from vision_referee.calibration.saved import camera_file
 from vision_referee.pipeline.live import LiveRequest, LiveSession
 from vision_referee.record.match_folder import MatchFolder
 from vision_referee.video.camera_feed import CameraFeed, FeedSettings
@@ -129,7 +130,7 @@ class Served:
             LiveRequest(camera="7", rules="small-russian", out=folder / "m", players=("Anna", "Boris")),
             feed=CameraFeed(shots, settings=FeedSettings(buffer_frames=8)),
             finder=scene.finder,
-            open_eye=lambda calibration, wish: SceneEye(calibration, wish, self),  # type: ignore[arg-type,return-value]
+            open_eye=lambda calibration: SceneEye(calibration, self),  # type: ignore[arg-type,return-value]
         )
         self.scene_s = 0.0
         listener = listen("127.0.0.1", 0)
@@ -156,8 +157,8 @@ class Served:
 class SceneEye(scene.ToldEye):
     """Sees the scene as far as it has been let go on."""
 
-    def __init__(self, calibration: Any, wish: Any, served: Served) -> None:
-        super().__init__(calibration, wish)
+    def __init__(self, calibration: Any, served: Served) -> None:
+        super().__init__(calibration)
         self._served = served
         self._begun_s: float | None = None
 
@@ -173,9 +174,12 @@ class SceneEye(scene.ToldEye):
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    made = Served(tmp_path_factory.mktemp("live"))
-    yield made
-    made.stop()
+    folder = tmp_path_factory.mktemp("live")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(folder / "data"))
+        made = Served(folder)
+        yield made
+        made.stop()
 
 
 @pytest.fixture
@@ -293,8 +297,39 @@ def test_the_camera_page_draws_what_was_found_and_takes_corners(page: Any, serve
     page.locator('[name="name"]').fill("hall one")
     page.get_by_role("button", name="Set").click()
     expect(page.locator(".notice")).to_contain_text("saved")
-    saved = served.session.folder / "calibration-hall-one.json"
-    assert json.loads(saved.read_text())["corners_px"]["points"]
+    expect(page.locator("code")).to_have_text("--calibration hall-one")
+    assert json.loads(camera_file("hall one").read_text())["corners_px"]["points"]
+
+
+def test_hints_follow_the_light(page: Any, served: Served) -> None:
+    """The lamp is turned down and up again: the page says so without being opened anew."""
+    from playwright.sync_api import expect
+
+    page.goto(served.url + "/camera")
+    expect(page.locator("#found")).not_to_contain_text("too dark")
+    drawn = scene.draw
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scene, "draw", lambda t_s: drawn(t_s) // 4)
+        expect(page.locator("#found")).to_contain_text("too dark")
+    expect(page.locator("#found")).not_to_contain_text("too dark")
+
+
+def test_the_official_needs_no_pointer(page: Any, served: Served) -> None:
+    """A number and a pocket's key call; one key enters a foul; what was entered is taken back beside its notice."""
+    from playwright.sync_api import expect
+
+    page.goto(served.url)
+    expect(page.locator("#ball option")).not_to_have_count(1)
+    page.keyboard.press("0")
+    expect(page.locator("#ball")).to_have_value("cue")
+    page.keyboard.press("e")
+    expect(page.locator("#told")).to_contain_text("call: cue ball, foot left corner")
+    page.keyboard.press("f")
+    expect(page.locator("#told")).to_contain_text("feet off the floor")
+    page.locator("#told").get_by_role("button", name="Undo").click()
+    expect(page.locator("#told")).to_contain_text("Undone")
+    expect(page.locator("#log li").first).to_have_class("undone")
+    page.locator("#log").get_by_role("button", name="Undo").first.click()
 
 
 def test_no_serious_fault_of_accessibility(page: Any, served: Served) -> None:

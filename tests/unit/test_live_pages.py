@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import cv2
 import live_scene as scene
 import numpy as np
 import pytest
@@ -18,8 +19,9 @@ from vision_referee.domain.events import BallAt, Hanging, Rest, Strike
 from vision_referee.domain.rulings import Ruling, RulingKind
 from vision_referee.domain.table import PocketName
 from vision_referee.events.line import BallNow
-from vision_referee.pipeline.live import LiveRequest, LiveSession
+from vision_referee.pipeline.live import LiveRequest, LiveSession, Shown
 from vision_referee.pipeline.live_facts import LiveFacts
+from vision_referee.review.server.live_picture import LivePicture
 from vision_referee.review.server.live_say import BALL_TAPS, TAPS, said_event
 from vision_referee.review.server.serve import listen
 from vision_referee.review.server.serve_live import LiveServer
@@ -56,7 +58,14 @@ class Live:
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    made = Live(tmp_path_factory.mktemp("live"))
+    folder = tmp_path_factory.mktemp("live")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(folder / "data"))
+        yield from _live(folder)
+
+
+def _live(folder: Path) -> Iterator[Live]:
+    made = Live(folder)
     end = time.monotonic() + 60
     while made.session.now().t_s < 2.9:
         assert time.monotonic() < end
@@ -124,6 +133,16 @@ def test_the_snapshot_says_where_the_balls_are(live: Live) -> None:
 def test_the_picture_is_served(live: Live) -> None:
     answer = live.client.get("/m/m/live/picture.jpg")
     assert answer.headers["content-type"] == "image/jpeg" and answer.content[:2] == b"\xff\xd8"
+
+
+def test_one_picture_is_encoded_once_for_all_who_look() -> None:
+    newest = LivePicture()
+    shown = Shown(t_s=1.0, bgr=np.full((900, 1600, 3), 90, np.uint8))
+    assert len({newest.jpeg(shown) for _ in range(20)}) == 1 and newest.made == 1
+    picture = cv2.imdecode(np.frombuffer(newest.jpeg(shown), np.uint8), cv2.IMREAD_COLOR)
+    assert picture is not None and picture.shape[:2] == (720, 1280)
+    newest.jpeg(Shown(t_s=1.1, bgr=shown.bgr))
+    assert newest.made == 2
 
 
 def test_other_matches_have_no_live_page(live: Live) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision_referee.calibration.camera import Camera
+from vision_referee.calibration.saved import calibration_path
 from vision_referee.domain.errors import InputError
 from vision_referee.domain.table import TableSpec
 
@@ -232,9 +233,10 @@ def calibration_from_json(data: Any, source: str = "calibration") -> Calibration
 
 
 def load_calibration(path: Path) -> Calibration:
-    """Reads a calibration file; InputError in one line when it is missing or not one."""
+    """Reads a calibration file, or one saved by name; InputError in one line when it is missing or not one."""
+    path = calibration_path(Path(path))
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not a text file"
         raise InputError(f"{path}: cannot read the calibration ({reason})") from error

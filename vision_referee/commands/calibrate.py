@@ -32,6 +32,7 @@ def register(app: typer.Typer) -> None:
     ) -> None:  # fmt: skip
         """Find the table and the camera in a video or picture."""
         from vision_referee.calibration.find import calibrate_frames
+        from vision_referee.calibration.hints import rate_hint
         from vision_referee.calibration.preview import draw_preview
         from vision_referee.calibration.tables import load_table
         from vision_referee.domain.errors import CalibrationError, InputError
@@ -41,7 +42,7 @@ def register(app: typer.Typer) -> None:
         if head and head not in ("top", "bottom", "left", "right"):
             typer.echo(f"--head {head}: choose top, bottom, left or right", err=True)
             raise typer.Exit(2)
-        frames = _frames(source)
+        frames, rate_hz = _frames(source)
         try:
             found = calibrate_frames(frames, table=spec, head=head or None, corners_px=marked)
         except CalibrationError as error:
@@ -55,7 +56,8 @@ def register(app: typer.Typer) -> None:
             f"camera {found.elevation_deg:.0f} degrees above the cloth, head at the {found.head_side}"
             f"{'' if found.head_known else ' (not known; say --head)'}"
         )
-        for hint in found.hints:
+        slow = rate_hint(rate_hz)
+        for hint in [*found.hints, *([slow.text] if slow else [])]:
             typer.echo(f"hint: {hint}")
 
 
@@ -70,8 +72,8 @@ def _corners(text: str) -> list[tuple[float, float]]:
     return points
 
 
-def _frames(source: Path) -> list[npt.NDArray[np.uint8]]:
-    """The picture, or frames spread over the video."""
+def _frames(source: Path) -> tuple[list[npt.NDArray[np.uint8]], float]:
+    """The picture, or frames spread over the video; and how many come a second (0: a picture)."""
     from vision_referee.domain.errors import InputError
 
     if source.suffix.lower() in _PICTURES:
@@ -83,10 +85,11 @@ def _frames(source: Path) -> list[npt.NDArray[np.uint8]]:
         picture = cv2.imread(str(source), cv2.IMREAD_COLOR)
         if picture is None:
             raise InputError(f"{source}: not a picture that can be read")
-        return [picture.astype(np.uint8, copy=False)]
+        return [picture.astype(np.uint8, copy=False)], 0.0
     from vision_referee.video.source import open_video, sample_frames
 
-    return [frame.bgr() for frame in sample_frames(open_video(source), _FRAMES)]
+    video = open_video(source)
+    return [frame.bgr() for frame in sample_frames(video, _FRAMES)], video.info.rate_hz
 
 
 def _write_picture(path: Path, pixels: npt.NDArray[np.uint8]) -> None:

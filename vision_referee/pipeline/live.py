@@ -15,6 +15,7 @@ from pathlib import Path
 
 from vision_referee.calibration.calibration import Calibration, load_calibration
 from vision_referee.calibration.find import DEFAULT_TABLE
+from vision_referee.calibration.saved import camera_file
 from vision_referee.calibration.tables import load_table
 from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Event
@@ -46,7 +47,7 @@ _FIRST_PICTURE_S = 20.0
 """A camera that has never given a picture for so long is a wrong address rather than a lost camera."""
 
 Tell = Callable[[str], None]
-EyeOpener = Callable[[Calibration, TableWish], Eye]
+EyeOpener = Callable[[Calibration], Eye]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +190,8 @@ class LiveSession:
         )
         self._set_up.hand_over(made, timeout_s=20.0)
         if wish.name:
-            path = self._set_up.path(self.folder, wish.name)
+            path = camera_file(wish.name)
+            path.parent.mkdir(parents=True, exist_ok=True)
             made.save(path)
             self._tell(f"calibration saved: {path}")
         return made
@@ -284,7 +286,7 @@ class LiveSession:
 
     def _found(self, calibration: Calibration, t_s: float) -> None:
         """The table is known: from now on it is refereed."""
-        self._eye = self._open_eye(calibration, self._wish)
+        self._eye = self._open_eye(calibration)
         self._table = calibration.table
         self.book.begin(calibration, self._size)
         if not self._filed:
@@ -330,7 +332,7 @@ class LiveSession:
                 self._begin_anew = True
             else:
                 self.book.begin(made, self._size)
-                self._eye = self._open_eye(made, self._wish)
+                self._eye = self._open_eye(made)
                 self._table = made.table
                 self._watch_anew()
         except InputError as error:

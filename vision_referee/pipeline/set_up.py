@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from vision_referee.calibration.calibration import Calibration
+from vision_referee.calibration.saved import camera_file
 from vision_referee.domain.errors import InputError
 from vision_referee.pipeline.eye import TableWish, find_table
 from vision_referee.video.frames import U8, Frame
@@ -42,7 +41,7 @@ class SetUp:
     ) -> Calibration:
         """The calibration that the wish asks for, from the picture now. Raises InputError."""
         if wish.name:
-            _checked_name(wish.name)
+            camera_file(wish.name)
         if wish.corners_px is None:
             if known is None:
                 raise InputError("no table is found yet: mark its corners")
@@ -79,14 +78,3 @@ class SetUp:
     def answer(self, refusal: InputError | None) -> None:
         self._refusal = refusal
         self._answered.set()
-
-    @staticmethod
-    def path(folder: Path, name: str) -> Path:
-        """Where a calibration of that name is kept; the name is no path."""
-        return folder / f"calibration-{_checked_name(name)}.json"
-
-
-def _checked_name(name: str) -> str:
-    if not re.fullmatch(r"[\w][\w .-]{0,39}", name) or ".." in name:
-        raise InputError(f"'{name}' is no name for a calibration: letters, digits, spaces, - and _ only")
-    return name.strip().replace(" ", "-")

@@ -20,12 +20,14 @@ from fastapi.responses import (
 from starlette.concurrency import run_in_threadpool
 
 from vision_referee.calibration.calibration import SIDES
+from vision_referee.calibration.saved import saved_cameras
 from vision_referee.domain.errors import InputError
 from vision_referee.domain.rulings import CueBallState
 from vision_referee.domain.table import PocketName
 from vision_referee.review.diagram import table_svg
 from vision_referee.review.report import games_won, tone
 from vision_referee.review.ruling_words import kind_and_player, ruling_text
+from vision_referee.review.server.live_hints import hint_words
 from vision_referee.review.server.live_json import live_json, set_up_json, table_key
 from vision_referee.review.server.live_match import Watched, WatchedHere
 from vision_referee.review.server.live_news import LiveNews
@@ -177,9 +179,7 @@ def _camera_page(request: Request, here: Watched, *, problem: str | None = None,
     calibration = now.calibration
     size = _size(here)
     words = visitor(request, desk_of(request).lang).words
-    hints = list(calibration.hints) if calibration is not None else []
-    if now.camera.ok and 0 < now.camera.rate_hz < 22:
-        hints.append(words("live.slow_camera", rate=f"{now.camera.rate_hz:.0f}"))
+    hints = request.app.state.live_hints.of(here.live.picture(), now)
     return page(
         request,
         "camera.html.j2",
@@ -189,23 +189,16 @@ def _camera_page(request: Request, here: Watched, *, problem: str | None = None,
         now=now,
         calibration=calibration,
         table_key=table_key(now),
-        drawing=json.dumps(set_up_json(calibration, size)),
+        drawing=json.dumps(set_up_json(calibration, size, hints)),
         script_words=json.dumps(_script_words(words), ensure_ascii=False),
         size=size,
         sides=SIDES,
-        hints=hints,
+        hints=[hint_words(hint, words) for hint in hints],
         expected=_expected_mm(now),
-        saved=sorted(p.name for p in here.live.folder.glob("calibration-*.json")),
-        folder=here.live.folder,
+        saved=saved_cameras(),
         said=_said(request, words),
         problem=problem,
     )
-
-
-@router.get("/m/{key}/live/camera.json")
-def camera_json(here: WatchedHere) -> Response:
-    """What is drawn over the picture, as it is now (a camera that moved is followed)."""
-    return JSONResponse(set_up_json(here.live.now().calibration, _size(here)))
 
 
 @router.post("/m/{key}/live/camera")
@@ -267,11 +260,7 @@ def _size(here: Watched) -> tuple[int, int]:
 
 def _script_words(words: Wording) -> dict[str, str]:
     pockets = {f"pocket.{p.value}": words(f"pocket.{p.value}") for p in PocketName}
-    return (
-        words.group("live.script")
-        | pockets
-        | {f"cue_ball.{c.value}": words(f"cue_ball.{c.value}") for c in CueBallState}
-    )
+    return words.group("live.script") | pockets | {f"next.{c.value}": words(f"next.{c.value}") for c in CueBallState}
 
 
 def _said(request: Request, words: Wording) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from vision_referee.review.report import tone
 
 if TYPE_CHECKING:
     from vision_referee.calibration.calibration import Calibration
+    from vision_referee.calibration.hints import Hint
     from vision_referee.pipeline.live_facts import LiveNow, PutBack
 
 
@@ -99,8 +101,11 @@ def _circle(calibration: Calibration, x: float, y: float) -> list[float]:
     return [round(float(v), 1) for v in (*centre, radius)]
 
 
-def set_up_json(calibration: Calibration | None, size_px: tuple[int, int]) -> dict[str, Any]:
-    """What the set-up page draws over the picture of ``size_px``, in pixels: lines, pockets, spots, corners."""
+def set_up_json(
+    calibration: Calibration | None, size_px: tuple[int, int], hints: Sequence[Hint] = ()
+) -> dict[str, Any]:
+    """What the set-up page draws over the picture of ``size_px``, in pixels: lines, pockets, spots, corners, and the
+    patches that hints are about."""
     if calibration is None:
         width, height = size_px
         inset = [[0.2, 0.25], [0.8, 0.25], [0.9, 0.8], [0.1, 0.8]]
@@ -122,6 +127,7 @@ def set_up_json(calibration: Calibration | None, size_px: tuple[int, int]) -> di
         "pockets": pockets,
         "corners": _points(calibration.corners_px),
         "head": _points(calibration.corners_px[:2]),
+        "patches": [_points([patch[:2]])[0] + [round(patch[2], 1)] for hint in hints for patch in hint.patches_px],
     }
 
 

@@ -11,6 +11,7 @@ import uvicorn
 
 from vision_referee.review.server.app import create_app
 from vision_referee.review.server.live import router
+from vision_referee.review.server.live_hints import LiveHints
 from vision_referee.review.server.live_match import WatchedMatch
 from vision_referee.review.server.live_news import LiveNews
 from vision_referee.review.server.live_picture import LivePicture
@@ -42,6 +43,7 @@ class LiveServer:
         self._news = LiveNews(self._app.state.desk.pulse)
         self._app.state.live_news = self._news
         self._app.state.live_picture = LivePicture()
+        self._app.state.live_hints = LiveHints()
         self.match = self._app.state.desk.shelf.connect(live.folder, live)
         base = address_of(host, listener.getsockname()[1], access)
         root, _, token_part = base.partition("?")

@@ -25,6 +25,7 @@ function draw(drawing) {
     make("polyline", { class: "headline", points: points(drawing.head) }, lines);
     for (const pocket of drawing.pockets) make("polyline", { class: "mouth", points: points(pocket.mouth) }, lines);
     for (const [x, y] of drawing.spots) make("circle", { class: "spot", cx: x, cy: y, r: wide / 250 }, lines);
+    for (const [x, y, r] of drawing.patches) make("circle", { class: "patch", cx: x, cy: y, r }, lines);
     const [a, b] = drawing.head;
     make("text", { x: (a[0] + b[0]) / 2, y: (a[1] + b[1]) / 2, "font-size": wide / 45 }, lines).textContent = words.head;
   }
@@ -76,8 +77,12 @@ picture.addEventListener("load", () => setTimeout(next, 250));
 picture.addEventListener("error", () => setTimeout(next, 1500));
 document.addEventListener("visibilitychange", next);
 setTimeout(next, 300);
+// What is found changes while one turns the camera, the lens and the lamp.
 setInterval(async () => {
   if (document.hidden) return;
-  const answer = await fetch(document.body.dataset.drawingUrl).catch(() => null);
-  if (answer?.ok) draw(await answer.json());
+  const answer = await fetch(location.pathname).catch(() => null);
+  if (!answer?.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  draw(JSON.parse(page.body.dataset.drawing));
+  for (const part of document.querySelectorAll("[data-live]")) part.innerHTML = page.getElementById(part.id).innerHTML;
 }, 2000);

@@ -121,7 +121,7 @@ function drawState(now) {
     box.classList.toggle("turn", box.dataset.player === now.turn);
     const points = now.score[box.dataset.player];
     if (points !== undefined) box.querySelector("b").textContent = points;
-    box.querySelector(".from").textContent = box.dataset.player === now.turn && now.cue_ball ? words[`cue_ball.${now.cue_ball}`] : "";
+    box.querySelector(".from").textContent = box.dataset.player === now.turn && now.cue_ball ? words[`next.${now.cue_ball}`] : "";
   }
 }
 
