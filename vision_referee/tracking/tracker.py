@@ -27,8 +27,10 @@ F64 = npt.NDArray[np.float64]
 _HIDDEN_PENALTY = 12.0
 _OTHER_COLOUR = 38.0
 """CIELAB distance beyond which a ball in another light is no explanation."""
-_HALF_HIDDEN = 0.2
-"""Covered by more than this about it, a ball may be seen in part only, and its centre is drawn to that part."""
+_PARTLY_HIDDEN = 0.08
+"""Where more than this about a ball is covered (a cue alone covers less) it may be seen in part only, and its centre
+is drawn to that part."""
+_SOMETHING_THERE = 0.2
 
 
 @dataclass(slots=True)
@@ -176,7 +178,7 @@ class Tracker:
         if d.occluder is None or not len(d):
             return d
         share, _ = ring_cover(d.occluder, self.table, d.xy_mm)
-        drawn = 0.5 * self.table.ball_diameter_mm * np.clip(share - _HALF_HIDDEN, 0.0, 1.0)
+        drawn = self.table.ball_diameter_mm * np.clip(share - _PARTLY_HIDDEN, 0.0, 0.5)
         return replace(d, sigma_mm=np.hypot(d.sigma_mm, drawn))
 
     def _note_cover(self, d: Detections, dt_s: float) -> None:
@@ -187,7 +189,7 @@ class Tracker:
         _, most = ring_cover(d.occluder, self.table, np.array([t.filter.xy_mm for t in resting]))
         shape = (d.occluder.shape[0], d.occluder.shape[1])
         for track, cover in zip(resting, most.tolist(), strict=True):
-            if cover > _HALF_HIDDEN:
+            if cover > _SOMETHING_THERE:
                 track.covered_s = d.t_s
             bare = track.missed > 0 and d.occluder[cell_of(shape, self.table, track.filter.xy_mm)] < BARE
             track.bare_s = track.bare_s + dt_s if bare else 0.0
@@ -254,8 +256,8 @@ class Tracker:
             offset = xy - filter_.xy_mm
             away = float(np.hypot(*offset))
             jitter = self._jitter(tracklet, sigma)
-            far = away > max(5 * jitter, 0.12 * self.table.ball_diameter_mm)
-            track.astray = track.astray + 1 if away > max(3.5 * jitter, 1.0) else 0
+            far = away > max(5 * jitter, 0.12 * self.table.ball_diameter_mm, 2.5 * sigma)
+            track.astray = track.astray + 1 if away > max(3.5 * jitter, 1.0, 1.5 * sigma) else 0
             if far or track.astray >= 3:
                 speed = away / max(dt, 1e-3)
                 filter_.set_rolling(xy, offset / max(dt, 1e-3) * 0.7, sigma, 0.6 * speed + 50.0)
