@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from vision_referee.domain.errors import InputError
-from vision_referee.domain.events import Event, FrameOverMistake, Handicap, Starts, Strike, Touch
+from vision_referee.domain.events import Event, FrameOverMistake, Handicap, Override, Starts, Strike, Touch
 from vision_referee.domain.rulings import Ruling
 from vision_referee.domain.table import TableSpec
 from vision_referee.record.events_jsonl import read_consistent_events
 from vision_referee.record.phrases import with_text
+from vision_referee.rules.correction import parse_correction
 from vision_referee.rules.referee import replayed
 from vision_referee.rules.settings import RuleSettings, names_of_players
 
@@ -26,6 +27,8 @@ def players_named(events: Iterable[Event]) -> list[str]:
     for event in events:
         if isinstance(event, Starts | Handicap | FrameOverMistake | Strike | Touch) and event.player:
             names[event.player] = None
+        elif isinstance(event, Override):
+            names |= dict.fromkeys(parse_correction(event.fields).players())
     return list(names)
 
 

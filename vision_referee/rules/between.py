@@ -366,13 +366,17 @@ class Between:
     def _late_fall(self, event: Pocketed) -> None:
         """It hung 5 s or more, or fell from a jolt: it is put back and play goes on."""
         state = self.state
-        if not self._in_play or event.confidence < LIKELY or event.ball not in state.places:
+        if not self._in_play or event.ball not in state.places:
             return
         hung = state.hanging.get(event.ball)
         place = (hung.x, hung.y) if hung else state.places[event.ball]
         doubts = []
         if event.confidence < self.game.settings.sure:
             doubts.append(f"unsure:pocketed:{event.ball}:{event.confidence:.2f}")
+        if event.confidence < LIKELY:
+            draft = draft_between(state, RulingKind.BETWEEN, event.t, event.t, player=state.turn)
+            self._issue("hanging", event, replace(draft, doubts=tuple(doubts)))
+            return
         draft = draft_between(state, RulingKind.HANGING, event.t, event.t, player=state.turn)
         draft = replace(
             draft, restored=(at(event.ball, place),), places=dict(state.places) | {event.ball: place},

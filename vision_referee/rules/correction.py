@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from vision_referee.domain.balls import is_ball_label
 from vision_referee.domain.events import BallAt
 from vision_referee.domain.rulings import CueBallState, Foul, FoulCode, Penalty
 from vision_referee.domain.table import PocketName
@@ -42,6 +43,11 @@ class Correction:
     choice: tuple[str, ...] = ()
     text: Mapping[str, str] = field(default_factory=dict)
 
+    def players(self) -> tuple[str, ...]:
+        """Every player that it names."""
+        named = (self.player, self.next_player, self.winner, self.penalty.to if self.penalty else None, *self.score)
+        return tuple(name for name in named if name is not None)
+
     def has(self, name: str) -> bool:
         return name in self.given
 
@@ -51,10 +57,15 @@ NONE = Correction()
 
 def parse_correction(fields: Mapping[str, Any], t: float = 0.0) -> Correction:
     """The fields of an ``override``. Raises ValueError with a reason in words. Unknown fields are ignored."""
+    for name, kind in _SHAPES.items():
+        if fields.get(name) is not None and not isinstance(fields[name], kind):
+            raise ValueError(f"override: {name} must be as in a ruling, {_SHOWN[name]}")
     try:
         return _parse(fields, t)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"override: a field is not like a ruling's ({type(error).__name__}: {error})") from None
+    except KeyError as error:
+        raise ValueError(f"override: the field {error} is missing in it") from None
+    except (TypeError, AttributeError):
+        raise ValueError("override: a field is not as in a ruling") from None
 
 
 def _parse(fields: Mapping[str, Any], t: float) -> Correction:
@@ -80,16 +91,41 @@ def _parse(fields: Mapping[str, Any], t: float) -> Correction:
     )
 
 
+_SHOWN = {
+    "fouls": '["push"] or [{"code": "push"}]',
+    "penalty": '{"points": 5}',
+    "counted": '["7"] or [{"ball": "7"}]',
+    "spotted": '[{"ball": "7", "x": 2662.5, "y": 887.5}]',
+    "restored": '[{"ball": "7", "x": 2662.5, "y": 887.5}]',
+    "next": '{"player": "A", "cue_ball": "in_place"}',
+    "score": '{"A": 7, "B": 5}',
+    "text": '{"en": "..."}',
+}
+_SHAPES: dict[str, type] = {name: list if shown.startswith("[") else Mapping for name, shown in _SHOWN.items()}
+
+
+def _ball(value: Any) -> str:
+    if not isinstance(value, str) or not is_ball_label(value):
+        raise ValueError(f"override: {value!r} is not a ball; balls are cue, 1 … 15, u1, u2, …")
+    return value
+
+
+def _code(value: Any) -> FoulCode:
+    if value not in list(FoulCode):
+        raise ValueError(f"override: {value!r} is not a foul's code; codes are {', '.join(FoulCode)}")
+    return FoulCode(value)
+
+
 def _name(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
 def _foul(value: Any, t: float) -> Foul:
     values = {"code": value} if isinstance(value, str) else dict(value)
-    code = FoulCode(values["code"])
+    code = _code(values["code"])
     return Foul(
         code=code, rule=str(values.get("rule", RULE_OF[code])), t=float(values.get("t", t)),
-        balls=tuple(str(ball) for ball in values.get("balls") or ()),
+        balls=tuple(_ball(ball) for ball in values.get("balls") or ()),
     )  # fmt: skip
 
 
@@ -107,11 +143,11 @@ def _penalty(value: Any) -> Penalty | None:
 def _counted(value: Any) -> CorrectedBall:
     values = {"ball": value} if isinstance(value, str) else dict(value)
     return CorrectedBall(
-        ball=str(values["ball"]),
+        ball=_ball(values["ball"]),
         pocket=PocketName(values["pocket"]) if values.get("pocket") else None,
         points=None if values.get("points") is None else int(values["points"]),
     )
 
 
 def _at(value: Any) -> BallAt:
-    return BallAt(ball=str(value["ball"]), x=float(value["x"]), y=float(value["y"]))
+    return BallAt(ball=_ball(value["ball"]), x=float(value["x"]), y=float(value["y"]))

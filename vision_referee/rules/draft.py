@@ -49,12 +49,15 @@ class Draft:
     """Agreed a draw (A-6)."""
     violated_house: bool = False
 
-    def essence(self) -> tuple[Any, ...]:
-        """What players would notice: two drafts alike in this are the same decision."""
+    def same_decision(self, other: Draft) -> bool:
+        """Whether players would notice no difference. A second foul beside one that holds costs nothing more (G-20)."""
+        codes, others = ({foul.code for foul in draft.fouls} for draft in (self, other))
+        return self._outcome() == other._outcome() and (bool(codes & others) or not (codes or others))
+
+    def _outcome(self) -> tuple[Any, ...]:
         return (
             self.kind,
             self.player,
-            frozenset(foul.code for foul in self.fouls),
             self.penalty,
             frozenset((ball.ball, ball.points) for ball in self.counted),
             frozenset(ball.ball for ball in self.spotted),

@@ -63,37 +63,36 @@ def decide(game: Game, state: GameState, stroke: Stroke, fix: Correction = NONE)
     draft = judged(edges=edges)
     if fix.given:
         return draft
-    essence = draft.essence()
     doubts: list[str] = []
     likely = 1.0
     lone: list[tuple[int, float]] = []
     for index, confidence in unsure:
         if _says_nothing(stroke.events[index]):
             continue
-        if judged(frozenset({index})).essence() != essence:
+        if not draft.same_decision(judged(frozenset({index}))):
             doubts.append(_unsure(stroke.events[index]))
             likely = min(likely, confidence)
         else:
             lone.append((index, confidence))
     for which, chance in joint_cases([confidence for _, confidence in lone], sure):
-        if judged(frozenset(lone[i][0] for i in which)).essence() != essence and chance > (1 - sure) / 2:
+        if not draft.same_decision(judged(frozenset(lone[i][0] for i in which))) and chance > (1 - sure) / 2:
             doubts.append(_unsure(stroke.events[lone[which[0]][0]]))
             likely = min(likely, 1 - chance)
             break
     for key, said in edges.met.items():
-        if judged(edges=Edges(flipped=frozenset({key}))).essence() != essence:
+        if not draft.same_decision(judged(edges=Edges(flipped=frozenset({key})))):
             doubts.append(said)
             likely = min(likely, 0.5 + sure / 4)
-    if any(_from_unknown(event) for event in stroke.events) and judged(equipment=False).essence() != essence:
+    if any(_from_unknown(event) for event in stroke.events) and not draft.same_decision(judged(equipment=False)):
         doubts.append("returned_from_unknown")
         likely = min(likely, 0.6)
     rest = next((i for i, e in enumerate(stroke.events) if isinstance(e, Rest) and not taken[i]), None)
     if rest is not None and stroke.cut_short:  # had it been the rest, the next strike would not have come too early
         whole = replace(stroke, cut_short=False, ended=True)
-        if judged(frozenset({rest}), told=whole).essence() != essence:
+        if not draft.same_decision(judged(frozenset({rest}), told=whole)):
             doubts.append(_unsure_rest(stroke.events[rest].confidence))
             likely = min(likely, 1 - stroke.events[rest].confidence)
-    doubts += _of_numbers(game, state, lambda at: judged(at=at).essence() != essence)
+    doubts += _of_numbers(game, state, lambda at: not draft.same_decision(judged(at=at)))
     doubts += [*stroke.doubts, *_of_the_stroke(state, stroke, sure)]
     if doubts or draft.doubts:
         likely = min(likely, 0.75 if draft.doubts and not doubts else likely)

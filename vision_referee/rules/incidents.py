@@ -28,6 +28,8 @@ TOGETHER_S = 5.0
 """Touches no farther apart than this are one incident."""
 STILL_THERE_S = 1.0
 """So long after a stroke its player is still at the table, though the turn has passed."""
+HAS_LEFT_S = 3.0
+"""Only so long after it is he sure to have left the table to the next."""
 SCATTER_S = 30.0
 """Touches so near to a ``frame_over_mistake`` are the scattering it reports."""
 
@@ -94,6 +96,8 @@ def draft_incident(game: Game, state: GameState, incident: Incident) -> Draft | 
     offender = _toucher(state, found)
     if not found.is_interference and offender in (state.turn, state.last_striker):
         draft = _touched(game, state, found, offender)
+        if _may_be_either(state, found):
+            doubts += ("who_touched",)
     else:
         draft = _interfered(game, state, found, offender)
     return replace(draft, doubts=(*draft.doubts, *doubts), confidence=min(surest, draft.confidence))
@@ -111,6 +115,13 @@ def _toucher(state: GameState, incident: Incident) -> str:
         return named
     soon = state.strokes > 0 and incident.events[0].t - state.rest_s <= STILL_THERE_S
     return state.last_striker if soon and state.last_striker is not None else state.turn
+
+
+def _may_be_either(state: GameState, incident: Incident) -> bool:
+    """Whether both the player of the last stroke and the next may be at the table, and the event does not say."""
+    named = any(isinstance(e, Touch) and e.player in state.players for e in incident.events)
+    passed = state.strokes > 0 and state.last_striker not in (None, state.turn)
+    return passed and not named and STILL_THERE_S < incident.events[0].t - state.rest_s < HAS_LEFT_S
 
 
 def _touched(game: Game, state: GameState, incident: Incident, offender: str) -> Draft:
