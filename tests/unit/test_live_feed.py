@@ -6,12 +6,13 @@ import functools
 import http.server
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from network_camera import NetworkCamera
 from video_files import picture, read_index, write_video
 
 from vision_referee.domain.errors import InputError
@@ -35,6 +36,13 @@ def _all(feed: CameraFeed, least: int, timeout_s: float = 20.0) -> list[Frame]:
         if frame is not None:
             frames.append(frame)
     return frames
+
+
+def _until(holds: Callable[[], bool], timeout_s: float = 30.0) -> None:
+    end = time.monotonic() + timeout_s
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def test_a_camera_that_vanishes_again_and_again_comes_back() -> None:
@@ -189,6 +197,35 @@ def test_a_video_served_over_http_is_a_camera_that_begins_again(tmp_path: Path) 
     assert feed.state().losses >= 2
     assert all(a.t_s < b.t_s for a, b in pairwise(frames))
     assert len({read_index(f.bgr()) for f in frames}) >= 10
+
+
+@pytest.mark.parametrize("kind", ["mjpeg", "ts"])
+def test_a_network_camera_is_watched_lost_and_found_again(kind: str) -> None:
+    """The delay stays small, the time goes on while it is unplugged, and its pictures come again by themselves."""
+
+    def draw(t_s: float) -> np.ndarray:
+        return picture(int(t_s * 25) % 256, (320, 180))
+
+    with NetworkCamera(draw) as camera:
+        feed = CameraFeed(opener(camera_address(camera.url(kind))), settings=QUICK)
+        feed.start()
+        seen = _all(feed, 20)
+        camera.plugged.clear()
+        _until(lambda: not feed.state().ok)
+        reason, lost_at_s = feed.state().reason, feed.clock_s()
+        time.sleep(0.4)
+        camera.plugged.set()
+        _until(lambda: feed.state().ok)
+        while feed.next(0.0) is not None:
+            pass
+        again = _all(feed, 10)
+        delay_s = feed.clock_s() - again[-1].t_s
+        feed.stop()
+    assert "127.0.0.1" in reason
+    assert again[0].t_s > max(lost_at_s + 0.35, seen[-1].t_s)
+    assert all(a.t_s < b.t_s for a, b in pairwise([*seen, *again]))
+    assert len({read_index(frame.bgr()) for frame in again}) >= 8
+    assert delay_s < 1.0 and feed.state().losses == 1
 
 
 def test_jitter_of_the_network_does_not_become_jitter_of_time() -> None:

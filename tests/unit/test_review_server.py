@@ -102,8 +102,10 @@ def test_another_address_needs_the_token(folder: Path, tmp_path: Path) -> None:
 
 
 def test_on_loopback_no_other_name_leads_here(client: TestClient) -> None:
-    assert client.get("/", headers={"host": "evil.example:8000"}).status_code == 400
-    for host in ("localhost:8000", "127.0.0.1:8000", "[::1]:8000"):
+    evil = ("evil.example:8000", "127.0.0.1.evil.example", "127.0.0.1:8000@evil.example", "127.0.0.1, evil.example", "")
+    for host in (*evil, "0.0.0.0:8000", "[::1].evil.example"):
+        assert client.get("/", headers={"host": host}).status_code == 400, host
+    for host in ("localhost:8000", "127.0.0.1:8000", "[::1]:8000", "LocalHost:8000"):
         assert client.get("/", headers={"host": host}).status_code == 200
 
 
@@ -160,6 +162,17 @@ def test_no_path_leaves_the_match_folders(client: TestClient, path: str) -> None
 def test_pages_forbid_foreign_scripts_and_frames(client: TestClient) -> None:
     policy = client.get("/m/final").headers["content-security-policy"]
     assert "script-src 'self';" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
+
+
+@pytest.mark.parametrize(("change", "back"), [("9" * 40, "2"), ("²", "²"), ("-1", "../../etc"), ("1; drop table", "")])
+def test_an_undo_of_nothing_undoes_nothing(client: TestClient, folder: Path, change: str, back: str) -> None:
+    csrf = _csrf(client.get("/m/final/r/2").text)
+    before = (folder / "rulings.jsonl").read_bytes()
+    form = {"csrf": csrf, "change": change, "back": back}
+    answer = client.post("/m/final/undo", data=form, follow_redirects=False)
+    assert answer.status_code == 303
+    assert re.fullmatch(r"/m/final(/r/2)?\?said=already_undone", answer.headers["location"])
+    assert (folder / "rulings.jsonl").read_bytes() == before
 
 
 def test_a_redirect_never_leaves_the_app(client: TestClient) -> None:
@@ -316,6 +329,11 @@ def test_everything_an_official_may_enter_can_be_entered(kind: str) -> None:
         ("retract", {}),
         ("official", {"type": "feet_off_floor", "t": "nan"}),
         ("official", {"type": "feet_off_floor", "t": "-1"}),
+        ("official", {"type": "feet_off_floor", "t": "1e999"}),
+        ("official", {"type": "handicap", "player": "Anna", "points": "9" * 40}),
+        ("official", {"type": "call", "ball": "\0", "pocket": "foot_left"}),
+        ("retract", {"ref": "9" * 40}),
+        ("retract", {"ref": "²"}),
     ],
 )
 def test_forms_that_make_no_sense_are_refused(client: TestClient, action: str, form: dict[str, str]) -> None:

@@ -35,6 +35,7 @@ from vision_referee.review.server.live_picture import LivePicture
 from vision_referee.review.server.live_say import BALL_TAPS, KEYS, TAPS, said_event
 from vision_referee.review.server.pages import change_words, desk_of, page
 from vision_referee.review.server.pulse import MOST_LISTENERS
+from vision_referee.review.server.requests import whole_number
 from vision_referee.review.server.security import FORM_FIELD, form_is_ours
 from vision_referee.review.server.visitor import visitor
 from vision_referee.review.wording import Wording
@@ -156,11 +157,11 @@ def _undo(request: Request, here: Watched, form: Mapping[str, str]) -> Response:
     person = visitor(request, desk_of(request).lang)
     if not form_is_ours(request, form.get(FORM_FIELD, "")):
         return _live_page(request, here, problem=person.words("app.form_stale"), status=403)
-    number = form.get("change", "")
+    change_id = whole_number(form.get("change", ""))
     try:
-        if not number.isdigit():
+        if change_id is None:
             raise InputError("which change is to be undone?")
-        here.match.undo(who=person.signed, change_id=int(number))
+        here.match.undo(who=person.signed, change_id=change_id)
     except InputError as error:
         return _live_page(request, here, problem=str(error), status=400)
     return RedirectResponse(f"/m/{here.match.key}/live?said=undone", status_code=303)

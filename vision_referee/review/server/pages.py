@@ -28,7 +28,7 @@ from vision_referee.review.server.clip_shop import ClipShop
 from vision_referee.review.server.desk import MatchDesk, Record
 from vision_referee.review.server.filters import ONLY, AskedFilter, Filter
 from vision_referee.review.server.pulse import Pulse
-from vision_referee.review.server.requests import OFFICIAL_FIELDS, default_time_s, requested_events
+from vision_referee.review.server.requests import OFFICIAL_FIELDS, default_time_s, requested_events, whole_number
 from vision_referee.review.server.security import FORM_FIELD, form_is_ours, form_token, keep_form_token
 from vision_referee.review.server.sheet import games_of, happened
 from vision_referee.review.server.shelf import Shelf
@@ -187,19 +187,21 @@ def _change(request: Request, match: MatchDesk, ruling_id: int, wanted: Filter, 
 def undo(
     request: Request,
     match: Match,
-    change_id: Annotated[int, Form(alias="change")],
+    change: Annotated[str, Form()],
     csrf: Annotated[str, Form()] = "",
     back: Annotated[str, Form()] = "",
 ) -> Response:
     person = visitor(request, desk_of(request).lang)
     if not form_is_ours(request, csrf):
         return page(request, "problem.html.j2", status=403, problem=person.words("app.form_stale"), match=match)
+    change_id = whole_number(change)
     try:
-        undone = match.undo(who=person.signed, change_id=change_id)
+        undone = None if change_id is None else match.undo(who=person.signed, change_id=change_id)
     except InputError as error:
         return page(request, "problem.html.j2", status=400, problem=str(error), match=match)
     said = "undone_done" if undone is not None else "already_undone"
-    where = f"/r/{int(back)}" if back.isdigit() and match.record().ruling(int(back)) else ""
+    ruling_id = whole_number(back)
+    where = f"/r/{ruling_id}" if ruling_id is not None and match.record().ruling(ruling_id) else ""
     return RedirectResponse(f"/m/{match.key}{where}?said={said}", status_code=303)
 
 

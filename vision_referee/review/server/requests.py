@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -40,6 +41,7 @@ OFFICIAL_FIELDS: dict[str, tuple[str, ...]] = {
     "handicap": ("player", "points"),
 }
 _BEFORE_STROKE = frozenset({"call", "starts", "concede_break", "handicap"})
+_WHOLE = ("number", "points")
 _IN_STROKE = frozenset(
     {"touch", "feet_off_floor", "illegal_tip", "body_out", "tip", "rail_roll", "pocketed", "interference"}
 )
@@ -142,7 +144,7 @@ def _official(form: Form, ruling: Ruling, events: Sequence[Event]) -> list[Json]
         if name in ("intentional", "on"):
             values[name] = text in ("1", "on", "true", "yes")
         elif text:
-            values["by" if name == "interference_by" else name] = int(text) if name in ("number", "points") else text
+            values["by" if name == "interference_by" else name] = _whole(text, name) if name in _WHOLE else text
         elif not field.endswith("?"):
             raise InputError(f"{kind}: {name.replace('interference_by', 'by')} is missing")
     if kind == "tip":
@@ -171,13 +173,25 @@ def _needed(form: Form, name: str) -> str:
     return text
 
 
+def whole_number(text: str) -> int | None:
+    """What a form gave as a number, None where it is none; no number that people enter is longer than nine digits."""
+    return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None
+
+
+def _whole(text: str, name: str) -> int:
+    number = whole_number(text)
+    if number is None:
+        raise InputError(f"{name}: '{text}' is not a whole number")
+    return number
+
+
 def _time_s(form: Form, default_s: float) -> float:
     text = form.get("t", "").strip().replace(",", ".")
     return round(float(text), 3) if text else default_s
 
 
 def _event(form: Form, events: Sequence[Event]) -> Event:
-    ref = int(_needed(form, "ref"))
+    ref = _whole(_needed(form, "ref"), "ref")
     found = next((e for e in events if e.id == ref), None)
     if found is None:
         raise InputError(f"there is no event {ref}")

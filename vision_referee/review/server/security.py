@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import secrets
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -141,7 +142,7 @@ def _same(a: str, b: str) -> bool:
     return hmac.compare_digest(a.encode(), b.encode())
 
 
-def _name_of(host: str) -> str:
-    if host.startswith("["):
-        return host.split("]")[0] + "]"
-    return host.rsplit(":", 1)[0] if ":" in host else host
+def _name_of(host: str) -> str | None:
+    """The name in a Host header, in small letters; None where it is no name with at most a port."""
+    found = re.fullmatch(r"(\[[0-9a-f:.]+\]|[\w.-]+)(:\d+)?", host, re.ASCII | re.IGNORECASE)
+    return found[1].lower() if found else None
