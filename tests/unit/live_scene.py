@@ -73,11 +73,11 @@ def _ground() -> U8:
     return _GROUND[0]
 
 
-def write_video(path: Path) -> Path:
+def write_video(path: Path, *, length_s: float = LENGTH_S) -> Path:
     with av.open(str(path), "w") as out:
         stream = out.add_stream("libx264", rate=FPS, options={"preset": "ultrafast"})
         stream.width, stream.height, stream.pix_fmt = *CAMERA.size_px, "yuv420p"
-        for index in range(round(LENGTH_S * FPS)):
+        for index in range(round(length_s * FPS)):
             picture = av.VideoFrame.from_ndarray(draw(index / FPS), format="bgr24")
             picture.pts, picture.time_base = index, Fraction(1, FPS)
             out.mux(stream.encode(picture))
@@ -96,10 +96,11 @@ def finder(frames: Sequence[Frame], wish: TableWish) -> Calibration:
 class ToldEye:
     """Stands where the network stands: gives what a good detector would, with its noise."""
 
-    def __init__(self, calibration: Calibration, wish: TableWish) -> None:
+    def __init__(self, calibration: Calibration) -> None:
         self.first_calibration = self.calibration = calibration
         self.moved: list[tuple[float, Calibration]] = []
         self.slow_s = 0.0
+        self.jumped = False
         self._rng = np.random.default_rng(7)
 
     def use(self, calibration: Calibration, t_s: float) -> None:
