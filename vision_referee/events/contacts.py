@@ -18,6 +18,7 @@ from vision_referee.tracking.paths import BallPath
 
 F64 = npt.NDArray[np.float64]
 _STEP_S = 1 / 240
+_AT_ONCE_S = 0.6
 
 
 def find_touchings(scene: Scene) -> None:
@@ -124,7 +125,7 @@ def _judge(scene: Scene, a: BallPath, b: BallPath, times: F64, apart: F64, k: in
     if a_started and b_started and _frozen(a, b, t_s, diameter):
         # They lay together: that they leave together is no new meeting. Who pushed whom is kept for the strike.
         pass
-    if _unmoved(a, break_a, push_b, t_s) or _unmoved(b, break_b, push_a, t_s):
+    if _unmoved(scene, a, break_a, push_b, t_s) or _unmoved(scene, b, break_b, push_a, t_s):
         return None
     weight = _plausible(break_a, push_a, along_a) + _plausible(break_b, push_b, along_b)
     approach = _approach(a, b, t_s)
@@ -257,10 +258,12 @@ def _plausible(br: Break | None, push: float, cosine: float) -> float:
     return float(clear * np.clip((cosine - 0.45) / 0.35, 0.0, 1.0))
 
 
-def _unmoved(path: BallPath, br: Break | None, push_on_other: float, t_s: float) -> bool:
+def _unmoved(scene: Scene, path: BallPath, br: Break | None, push_on_other: float, t_s: float) -> bool:
     """Whether this ball shows no jump although the other was pushed so that it would have to."""
     if br is not None or push_on_other <= 0:
         return False
+    if scene.gone_s(path.ball) - t_s < _AT_ONCE_S and float(path.sightings.t_s[-1]) < t_s + 0.1:
+        return False  # sent into a pocket before it was seen again
     leg = path.legs[path.leg_at(t_s)]
     hidden = not leg.t0_s - 0.1 <= t_s <= leg.t1_s + 0.1
     if hidden:

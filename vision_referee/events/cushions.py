@@ -18,12 +18,13 @@ F64 = npt.NDArray[np.float64]
 def find_cushions(scene: Scene) -> None:
     """Adds ``cushion`` events and marks their breaks explained."""
     for ball, path in scene.paths.items():
+        error_mm = float(np.median(path.sightings.sigma_mm))
         for br in path.breaks:
             if not scene.start_s - 0.05 <= br.t_s <= scene.gone_s(ball):
                 continue
             if path.legs[br.index].resting or _in_a_mouth(scene.table, br.xy_mm):
                 continue
-            for cushion, confidence in cushions_of(scene.table, br, scene.settings.cushion_reach_diameters):
+            for cushion, confidence in cushions_of(scene.table, br, scene.settings.cushion_reach_diameters, error_mm):
                 if (ball, br.index) in scene.explained:
                     confidence = min(confidence, 0.6)
                     if not _turned(br, cushion):
@@ -46,8 +47,9 @@ def find_grazes(scene: Scene) -> None:
     radius, diameter = scene.table.ball_radius_mm, scene.diameter_mm
     for path in scene.paths.values():
         for leg in path.legs:
-            if leg.resting or leg.n < 10 or leg.t1_s < scene.start_s:
+            if leg.resting or leg.n < 6 or leg.t1_s < scene.start_s:
                 continue
+            near = max(0.06 * diameter, float(np.median(path.sightings.sigma_mm[leg.first : leg.last + 1])))
             for cushion, normal in CUSHION_NORMALS.items():
                 half = float(leg.coef[2] @ normal)
                 speed = float(leg.coef[1] @ normal)
@@ -59,7 +61,7 @@ def find_grazes(scene: Scene) -> None:
                 distance = nose_distance_mm(scene.table, cushion, leg.at(vertex))
                 toward, away = -float(leg.velocity(leg.t0_s) @ normal), float(leg.velocity(leg.t1_s) @ normal)
                 slow = 3 * leg.speed_sigma(vertex)
-                if abs(distance - radius) > 0.06 * diameter or toward < max(20.0, slow) or away < max(12.0, slow):
+                if abs(distance - radius) > near or toward < max(20.0, slow) or away < max(12.0, slow):
                     continue
                 x, y = leg.at(vertex)
                 scene.events.append(
@@ -99,8 +101,13 @@ def find_hidden_bounces(scene: Scene) -> None:
                 )  # fmt: skip
 
 
-def cushions_of(table: TableSpec, br: Break, reach_diameters: float) -> list[tuple[Cushion, float]]:
-    """The cushions that a break speaks for, with confidence: near, gone toward, and pushed away from."""
+def cushions_of(
+    table: TableSpec, br: Break, reach_diameters: float, error_mm: float = 0.0
+) -> list[tuple[Cushion, float]]:
+    """The cushions that a break speaks for, with confidence: near, gone toward, and pushed away from.
+
+    ``error_mm``: how far from its true place the ball may be seen.
+    """
     found: list[tuple[Cushion, float]] = []
     reach = reach_diameters * table.ball_diameter_mm
     for cushion, normal in CUSHION_NORMALS.items():
@@ -108,7 +115,7 @@ def cushions_of(table: TableSpec, br: Break, reach_diameters: float) -> list[tup
         toward = -float(br.before_mm_s @ normal)
         # Slow balls are seen well: only a fast one, between two frames, may have been much nearer than its break.
         if distance < -0.3 * table.ball_diameter_mm or distance > min(
-            reach, 0.7 * table.ball_diameter_mm + 0.3 * abs(toward) * br.gap_s
+            reach, 0.7 * table.ball_diameter_mm + 0.3 * abs(toward) * br.gap_s + 1.5 * error_mm
         ):
             continue
         push = float(br.jump_mm_s @ normal)

@@ -129,7 +129,15 @@ def without_outliers(s: Sightings) -> Sightings:
     return s if keep.all() else s.part(keep)
 
 
-def fit_leg(s: Sightings, noise: F64, first: int, last: int, *, resting: bool) -> Leg:
+def fit_leg(
+    s: Sightings,
+    noise: F64,
+    first: int,
+    last: int,
+    *,
+    resting: bool,
+    acceleration_sigma_mm_s2: float = _ACCELERATION_SIGMA_MM_S2,
+) -> Leg:
     """Least squares of the sightings ``first`` … ``last`` with the priors on speed and acceleration."""
     sl = slice(first, last + 1)
     t, p, w = s.t_s[sl], s.xy_mm[sl], 1.0 / noise[sl] ** 2
@@ -145,7 +153,7 @@ def fit_leg(s: Sightings, noise: F64, first: int, last: int, *, resting: bool) -
         basis = np.column_stack([np.ones_like(u), u, u**2])
         normal = (basis * w[:, None]).T @ basis
         normal[1, 1] += 1.0 / _SPEED_SIGMA_MM_S**2
-        normal[2, 2] += 4.0 / _ACCELERATION_SIGMA_MM_S2**2
+        normal[2, 2] += 4.0 / acceleration_sigma_mm_s2**2
         normal[0, 0] += 1e-9
         cov = np.asarray(np.linalg.inv(normal), np.float64)
         coef = cov @ ((basis * w[:, None]).T @ p)

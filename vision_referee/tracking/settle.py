@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from vision_referee.tracking.impacts import split_at_impacts
 from vision_referee.tracking.legs import Leg, fit_leg
 from vision_referee.tracking.smooth import joined_where_smooth
 from vision_referee.tracking.tracklets import Sightings
@@ -26,7 +27,7 @@ def _stated(s: Sightings, first: int, last: int) -> float:
 
 def tidy(legs: list[Leg], s: Sightings, noise: F64, *, still_at_end: bool) -> list[Leg]:
     """Legs that go nowhere become rest, rests at one place become one rest, and no ball rolls back by braking."""
-    legs = joined_where_smooth(legs, s, noise)
+    legs = split_at_impacts(joined_where_smooth(legs, s, noise), s, noise)
     legs = [part for leg in legs for part in _cut_at_vertex(leg, s, noise)]
     if still_at_end:
         legs = _rest_at_end(legs, s, noise)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from vision_referee.tracking.impacts import is_possible
 from vision_referee.tracking.legs import Leg, fit_leg
 from vision_referee.tracking.tracklets import Sightings
 
@@ -36,7 +37,7 @@ def joined_where_smooth(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
                     continue
                 whole = fit_leg(s, noise, legs[i].first, legs[j].last, resting=False)
                 misfit = _misfit(whole, s, error)
-                if misfit < 1.0 and (best is None or misfit < best[0]):
+                if misfit < 1.0 and is_possible(whole) and (best is None or misfit < best[0]):
                     best = (misfit, i, j, whole)
         if best is None:
             return legs
