@@ -332,7 +332,7 @@ def main() -> None:
         chosen = random.Random(arguments.seed).sample(every, arguments.sample)
     runner = Runner(chosen=chosen)
     with tempfile.TemporaryDirectory() as folder:
-        quietly = ["-q", "-p", "no:cacheprovider", "--no-header", "--disable-warnings"]
+        quietly = ["-q", "-s", "-p", "no:cacheprovider", "--no-header", "--disable-warnings"]
         in_folder = [f"--basetemp={folder}/tests", "-o", "tmp_path_retention_policy=none"]
         status = pytest.main([*quietly, *in_folder, *TESTS], plugins=[runner])
     judged = sum(n for outcome, n in runner.outcomes.items() if outcome != "cannot be made")

@@ -32,7 +32,7 @@ def test_both_books_have_the_same_phrases_with_the_same_gaps() -> None:
 def test_every_code_pocket_and_next_stroke_has_its_words(language: str) -> None:
     book = phrase_book(language)
     assert all(book("foul", code.value) for code in FoulCode)
-    assert all(book("pocket", name.value) for name in PocketName)
+    assert all(book("into", name.value) for name in PocketName)
     assert all(book("from", state.value) for state in CueBallState)
 
 
@@ -55,12 +55,12 @@ def test_russian_numbers_take_their_forms(number: int, words: str) -> None:
 def test_a_foul_says_who_what_by_which_rule_where_the_ball_goes_who_plays_and_the_score() -> None:
     match = table_for("russian").stroke("7", pots="7 foot_left, cue foot_left", call="7 foot_left")
     assert _said(match) == (
-        "Foul by A: the cue ball was pocketed (G-20.13). Penalty: 5 points off A and onto B. "
-        "Spotted: the 7 on the foot spot. B plays from hand from the house. Score A : B -5 : 5."
+        "Foul by A: the cue ball was pocketed (G-20.13). Penalty, 5 points: A −5, B +5. "
+        "Spotted: the 7 on the foot spot. The turn passes to B, from hand from the house. Score A – B −5 : 5."
     )
     assert _said(match, "ru") == (
-        "Нарушение, A: падение битка в лузу (G-20.13). Штраф: 5 очков, со счёта A на счёт B. "
-        "Выставить: шар «7» на заднюю отметку. Следующий удар: B, с руки из дома. Счёт A : B -5 : 5."
+        "A: нарушение — падение битка в лузу (G-20.13). Штраф 5 очков: A −5, B +5. "
+        "Выставить: шар «7» на заднюю отметку. Право удара переходит: B, с руки из дома. Счёт A – B −5 : 5."
     )
 
 
@@ -69,13 +69,15 @@ def test_a_counted_ball_a_doubt_and_a_warning_are_said() -> None:
         "A pockets the 7 in the left pocket at the foot, 7 points"
     )
     missing = _said(table_for("russian").stroke("7", pots="7 foot_left"))
-    assert missing.endswith("For a person to decide: no complete call is on record.")
+    assert missing.endswith("For the referee to decide: no complete call is on record.")
+    called = _said(table_for("russian").stroke("7", call="7 foot_left"), "ru")
+    assert called.startswith("A: заказ (шар «7» в левую угловую у заднего борта) не сыгран.")
     warned = _said(Match("russian").rack().stroke("4", at=(900, 800), call="4 foot_left"))
     assert "a warning is proposed" in warned and "G-20.15" in warned
 
 
 def test_the_end_of_a_game_is_said_and_an_officials_words_stay() -> None:
     match = Match("moscow").lie(cue=(2700, 1000), b7=(3200, 1450)).stroke("7", pots="7 foot_left")
-    assert _said(match).endswith("Score A : B 1 : 0. A wins the game. Games A : B 1 : 0.")
+    assert _said(match).endswith("Score A – B 1 : 0. A wins the game. Games A – B 1 : 0.")
     match.say("override", ruling="stroke 1", text={"en": "As I saw it."})
     assert _said(match) == "As I saw it."

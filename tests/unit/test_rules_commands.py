@@ -54,7 +54,7 @@ def test_rulings_go_to_a_file_or_to_stdout_and_officials_are_merged_by_time(even
     (ruling,) = [json.loads(line) for line in out.read_text().splitlines()]
     assert ruling["counted"] == [{"ball": "7", "pocket": "foot_left", "points": 7}]
     assert ruling["penalty"] is None and ruling["next"] == {"player": "A", "cue_ball": "in_place"}
-    assert ruling["text"]["en"].startswith("A pockets the 7") and "сыграно" in ruling["text"]["ru"]
+    assert ruling["text"]["en"].startswith("A pockets the 7") and "сыгран шар «7»" in ruling["text"]["ru"]
     without = _run("adjudicate", events, "--rules", "russian")
     assert json.loads(without.stdout)["review"] is True
 

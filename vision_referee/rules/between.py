@@ -105,6 +105,7 @@ class Between:
                 self._warning(event)
             case ShotClock():
                 self.state = replace(state, clock_on_s=event.t if event.on else None)
+                self._put_down(event, f"clock_on:{self.game.settings.shot_clock_s:g}" if event.on else "clock_off")
             case Rerack():
                 self._rerack(event)
             case ConcedeBreak():
@@ -122,10 +123,11 @@ class Between:
             case _:
                 pass  # a ball that rolls or stops between strokes is a hand's doing, which the touch reports
 
-    def _issue(self, tag: str, event: Event, draft: Draft) -> None:
+    def _issue(self, tag: str, event: Event, draft: Draft, *, restarts_clock: bool = True) -> None:
         ruling_id = self.scribe.id_of(tag, event)
         self.state, ruling = conclude(self.game, self.state, draft, ruling_id, self.scribe.fix_of(ruling_id))
-        self.state = replace(self.state, clock_from_s=max(self.state.clock_from_s, draft.t_end))
+        if restarts_clock:
+            self.state = replace(self.state, clock_from_s=max(self.state.clock_from_s, draft.t_end))
         self.rulings.append(ruling)
 
     @property
@@ -229,6 +231,9 @@ class Between:
             self.state = replace(state, turn=other, starter=other)
         elif state.strokes == 0 or state.reracked or state.respotted is not None:
             self.state = replace(state, turn=other)
+        else:
+            return
+        self._put_down(event, "conceded", player=state.starter or state.turn)
 
     def _starts(self, event: Starts) -> None:
         state = self.state
@@ -270,8 +275,18 @@ class Between:
             # The one who has just broken the house's bounds is meant, else the one about to play.
             whom = state.last_striker if state.last_violated and state.last_striker else state.turn
             self.state = replace(state, warned=state.warned | {whom})
+            self._put_down(event, f"warned:{event.what}", player=whom)
         elif event.what == BLOCKED_POSITION:
             self.state = replace(state, position_warned=True)
+            self._put_down(event, f"warned:{event.what}")
+        else:
+            self._put_down(event, f"warned:{event.what}", player=state.turn)
+
+    def _put_down(self, event: Event, note: str, *, player: str | None = None) -> None:
+        """An official's word that changes neither position nor score stands in the protocol too."""
+        draft = draft_between(self.state, RulingKind.BETWEEN, event.t, event.t, player=player)
+        if not self.state.match_over:
+            self._issue("word", event, replace(draft, notes=(note,)), restarts_clock=False)
 
     def _mistake(self, event: FrameOverMistake) -> None:
         """S-8 h: balls disturbed in the belief that the game was over: the position is restored, the turn passes."""
@@ -378,9 +393,12 @@ class Between:
             self._issue("hanging", event, replace(draft, doubts=tuple(doubts)))
             return
         draft = draft_between(state, RulingKind.HANGING, event.t, event.t, player=state.turn)
+        hung_s = event.t - (hung.since_s if hung else state.rest_s)
+        by_itself = hung_s >= self.game.settings.hanging_s - 1e-9
         draft = replace(
             draft, restored=(at(event.ball, place),), places=dict(state.places) | {event.ball: place},
             doubts=(*doubts, *self.fall_doubts.get(event.id or 0, ())),
+            notes=(f"hung:{event.ball}:{hung_s:.1f}" if by_itself else f"jolted:{event.ball}",),
         )  # fmt: skip
         self._issue("hanging", event, draft)
 

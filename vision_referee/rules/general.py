@@ -8,6 +8,7 @@ from dataclasses import replace
 from vision_referee.domain.events import Event, Rest, Returned, ReturnTouched
 from vision_referee.domain.rulings import Ruling
 from vision_referee.domain.table import Line
+from vision_referee.rules.calls import is_complete, last_call
 from vision_referee.rules.conclude import conclude
 from vision_referee.rules.correction import NONE, Correction
 from vision_referee.rules.doubt import Edges, believed, joint_cases
@@ -23,6 +24,7 @@ def adjudicate(
 ) -> tuple[GameState, Ruling]:
     """Judge one stroke. The state returned is that at the stroke's end, with nothing done between strokes yet."""
     draft = decide(game, state, stroke, fix)
+    draft = replace(draft, notes=(*_circumstances(game, state), *draft.notes))
     after, ruling = conclude(game, state, draft, ruling_id, fix)
     over = after.phase is Phase.OVER
     return (
@@ -44,6 +46,15 @@ def adjudicate(
         ),
         ruling,
     )
+
+
+def _circumstances(game: Game, state: GameState) -> list[str]:
+    """What a referee says of a stroke before its outcome: that it was the break, and what was called."""
+    notes = ["break"] if state.phase is Phase.BREAK else []
+    call = last_call(state) if game.called else None
+    if call is not None and is_complete(state, call, game.settings):
+        notes.append(f"called:{call.ball or ''}:{call.pocket or ''}:{call.how or ''}")
+    return notes
 
 
 def decide(game: Game, state: GameState, stroke: Stroke, fix: Correction = NONE) -> Draft:

@@ -13,7 +13,7 @@ from vision_referee.rules.calls import CallResult, is_called, judge_call, last_c
 from vision_referee.rules.correction import Correction
 from vision_referee.rules.doubt import Edges
 from vision_referee.rules.draft import Draft
-from vision_referee.rules.fouls import find_fouls, foul, is_opponents
+from vision_referee.rules.fouls import NOTE_HOUSE_WARNING, find_fouls, foul, is_opponents
 from vision_referee.rules.game import Fine, Game
 from vision_referee.rules.house import house_side
 from vision_referee.rules.safety import break_is_good
@@ -187,6 +187,7 @@ def _played_out(
     else:
         fouls, notes = find_fouls(game, state, stroke, facts, edges, striker)
     unaimed = _untouched_falls(game, state, facts, edges)  # G-16: hung longer, untouched, unaimed: restored
+    notes += [f"fell_untouched:{ball}" for ball in unaimed]
     doubts: list[str] = []
     for ball in unaimed:
         fell_s = next(pot.t for pot in facts.pots if pot.ball == ball)
@@ -215,7 +216,7 @@ def _played_out(
         restored=fix.restored if fix.has("restored") else tuple(at(ball, lying[ball]) for ball in unaimed),
         next_player=striker if stays else to, cue_ball=CueBallState.ANY, places=places,
         hanging=_still_hanging(state, facts), doubts=tuple(doubts), notes=tuple(notes),
-        violated_house=bool(notes) or any(one.code is FoulCode.HOUSE_VIOLATION for one in fouls),
+        violated_house=NOTE_HOUSE_WARNING in notes or any(one.code is FoulCode.HOUSE_VIOLATION for one in fouls),
     )  # fmt: skip
     if cue_falls:
         draft = replace(draft, removals=(Removal(player=striker, owed=False, t=stroke.t_end, rule="M-2"),))

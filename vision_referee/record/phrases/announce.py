@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from vision_referee.domain.balls import CUE
 from vision_referee.domain.events import BallAt
-from vision_referee.domain.rulings import CountedBall, Foul, FoulCode, Ruling, RulingKind
+from vision_referee.domain.rulings import CountedBall, CueBallState, Foul, FoulCode, Ruling, RulingKind
 from vision_referee.domain.table import TableSpec
 from vision_referee.record.phrases.book import LANGUAGES, PhraseBook, phrase_book
 
 _COUNTING_RULE = {"small-russian": "S-7", "russian": "R-2", "moscow": "M-1", "american": "A-1"}
+_POINTS = ("small-russian", "russian")
 _NAMING_BALLS = (FoulCode.BALL_TOUCHED, FoulCode.CLOSE_BALL, FoulCode.HOUSE_BALL_HIT, FoulCode.WRONG_CUE_BALL)
+_WORDS = ("warned", "clock_on", "clock_off")
 _NEAR_MM = 1.0
 _MANY = 6
 """From so many balls on, the whole position is said to be restored."""
@@ -27,10 +29,11 @@ def with_text(ruling: Ruling, rules: str, players: Sequence[str], table: TableSp
 def announce(ruling: Ruling, book: PhraseBook, rules: str, players: Sequence[str], table: TableSpec) -> str:
     """The announcement in the book's language."""
     parts = [
+        *([book("say", "break")] if "break" in ruling.notes else []),
         *_what_happened(ruling, book, rules),
-        *_penalty(ruling, book),
+        *_penalty(ruling, book, rules),
         *_balls(ruling, book, rules, table),
-        *_notes(ruling, book),
+        *(_notes(ruling, book) if ruling.kind is not RulingKind.HANGING else ()),
         *_what_next(ruling, book, players),
         *_doubts(ruling, book),
     ]
@@ -48,7 +51,7 @@ def _what_happened(ruling: Ruling, book: PhraseBook, rules: str) -> Iterable[str
             yield book("say", "lag_won", winner=ruling.winner) if ruling.winner else book("say", "lag_again")
             return
         case RulingKind.HANGING:
-            yield book("say", "hanging")
+            yield from _notes(ruling, book)
             return
         case RulingKind.INTERFERENCE:
             by_opponent = any(foul.code is FoulCode.INTERFERENCE for foul in ruling.fouls)
@@ -80,12 +83,26 @@ def _clean_stroke(ruling: Ruling, book: PhraseBook, rules: str) -> str:
         return book("say", "replay_hanging", player=player)
     if ruling.counted:
         rule = _COUNTING_RULE.get(rules, "G-7")
-        return book("say", "stroke_counts", player=player, balls=_counted(ruling.counted, book, rules), rule=rule)
-    if ruling.spotted:
-        return book("say", "stroke_not_counted", player=player)
+        key = "stroke_counts" if len(ruling.counted) == 1 else "stroke_counts_many"
+        return book("say", key, player=player, balls=_counted(ruling.counted, book, rules), rule=rule)
     if rules == "moscow" and ruling.next and ruling.next.player == player and ruling.next.cue_ball.value != "in_place":
         return book("say", "stroke_cue_ball", player=player)
-    return book("say", "stroke_nothing", player=player)
+    outcome = "not_counted" if ruling.spotted else "nothing"
+    called = _called(ruling, book)
+    if called is None:
+        return book("say", f"stroke_{outcome}", player=player)
+    return book("say", f"call_{outcome}", player=player, call=called, rule=_COUNTING_RULE.get(rules, "G-7"))
+
+
+def _called(ruling: Ruling, book: PhraseBook) -> str | None:
+    """What was called, in words; None where nothing was."""
+    note = next((note for note in ruling.notes if note.startswith("called:")), None)
+    if note is None:
+        return None
+    _, ball, pocket, how = note.split(":", 3)
+    where = book("into", pocket)
+    said = book("say", "called_one", ball=book.ball(ball), pocket=where) if ball else where
+    return book("say", "called_how", call=said, how=how) if how else said
 
 
 def _names(balls: Iterable[str], book: PhraseBook) -> str:
@@ -93,26 +110,29 @@ def _names(balls: Iterable[str], book: PhraseBook) -> str:
 
 
 def _counted(balls: Iterable[CountedBall], book: PhraseBook, rules: str) -> str:
-    unit = "points" if rules in ("small-russian", "russian") else "balls"
+    unit = "points" if rules in _POINTS else "balls"
     said = []
     for ball in balls:
         points = book.counted(ball.points, unit)
         if ball.pocket is None:
             said.append(book("say", "counted_one_nowhere", ball=book.ball(ball.ball), points=points))
         else:
-            pocket = book("pocket", ball.pocket.value)
+            pocket = book("into", ball.pocket.value)
             said.append(book("say", "counted_one", ball=book.ball(ball.ball), pocket=pocket, points=points))
     return "; ".join(said)
 
 
-def _penalty(ruling: Ruling, book: PhraseBook) -> Iterable[str]:
+def _penalty(ruling: Ruling, book: PhraseBook, rules: str) -> Iterable[str]:
     penalty = ruling.penalty
     if penalty is None:
+        if ruling.fouls and rules in _POINTS and not ruling.overridden:
+            agreed = any(foul.code in (FoulCode.BALL_TOUCHED, FoulCode.ILLEGAL_STROKE) for foul in ruling.fouls)
+            yield book("say", "no_points", rule="S-9" if agreed else "S-10")
         return
     offender = penalty.offender or ruling.player or ""
     if penalty.points:
         points = book.counted(penalty.points, "points")
-        yield book("say", "penalty_points", points=points, offender=offender, to=penalty.to or "")
+        yield book("say", "penalty_points", points=points, n=penalty.points, offender=offender, to=penalty.to or "")
     elif penalty.balls and penalty.to is not None:
         yield book("say", "penalty_take", to=penalty.to)
     elif penalty.balls and ruling.spotted:
@@ -152,16 +172,26 @@ def _place(ball: BallAt, book: PhraseBook, table: TableSpec) -> str:
 
 def _notes(ruling: Ruling, book: PhraseBook) -> Iterable[str]:
     for note in ruling.notes:
-        key, _, value = note.partition(":")
-        if book.has("note", key):
-            template = book.sections["note"][key]
-            yield str(template).format(value, ball=book.ball(value) if value else "")
+        key, *values = note.split(":")
+        if key == "warned":
+            yield _warned(values[0], ruling.player, book)
+        elif book.has("note", key):
+            words = {"ball": book.ball(values[0]) if values else "", "player": ruling.player or ""}
+            yield str(book.sections["note"][key]).format(*map(book.decimal, values), **words)
+
+
+def _warned(what: str, player: str | None, book: PhraseBook) -> str:
+    section = "warned" if book.has("warned", what) else "foul"
+    words = book(section, what) if book.has(section, what) else what
+    return book("say", "warned", player=player, what=words) if player else book("say", "warned_both", what=words)
 
 
 def _what_next(ruling: Ruling, book: PhraseBook, players: Sequence[str]) -> Iterable[str]:
+    if _is_a_word_only(ruling):
+        return
     if ruling.next is not None:
         place = book("from", ruling.next.cue_ball.value)
-        yield book("say", "next_choice" if ruling.choice else "next", **{"player": ruling.next.player, "from": place})
+        yield book("say", _next_key(ruling), **{"player": ruling.next.player, "from": place})
     names = [name for name in players if name in ruling.score]
     if names and ruling.kind is not RulingKind.LAG:
         yield book("say", "score", score=_score(ruling.score, names))
@@ -178,8 +208,25 @@ def _what_next(ruling: Ruling, book: PhraseBook, players: Sequence[str]) -> Iter
         yield book("say", "corrected")
 
 
+def _is_a_word_only(ruling: Ruling) -> bool:
+    """A warning or the like: neither the turn nor the score is said again."""
+    return ruling.kind is RulingKind.BETWEEN and any(note.partition(":")[0] in _WORDS for note in ruling.notes)
+
+
+def _next_key(ruling: Ruling) -> str:
+    assert ruling.next is not None
+    if ruling.choice:
+        return "next_choice"
+    if ruling.kind is not RulingKind.STROKE or ruling.replay:
+        return "next"
+    if ruling.next.player != ruling.player:
+        return "next_over"
+    return "next_on" if ruling.next.cue_ball in (CueBallState.IN_PLACE, CueBallState.ANY) else "next_on_from"
+
+
 def _score(score: dict[str, int], names: Sequence[str]) -> str:
-    return f"{' : '.join(names)} {' : '.join(str(score[name]) for name in names)}"
+    points = " : ".join(str(score[name]).replace("-", "−") for name in names)
+    return f"{' – '.join(names)} {points}"
 
 
 def _doubts(ruling: Ruling, book: PhraseBook) -> Iterable[str]:
@@ -193,7 +240,7 @@ def _doubt(doubt: str, book: PhraseBook) -> str:
         kind, ball, confidence = values
         what = book("event", kind if book.has("event", kind) else "other")
         named = f" ({', '.join(book.ball(b) for b in ball.split('-'))})" if ball else ""
-        return book("doubt", "unsure", event=what, ball=named, confidence=confidence)
+        return book("doubt", "unsure", event=what, ball=named, confidence=book.decimal(confidence))
     if key == "edge":
         return book("doubt", "edge", edge=book("edge", values[0]))
     return book("doubt", key, ball=book.ball(values[0]) if values else "")

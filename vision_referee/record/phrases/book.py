@@ -25,6 +25,11 @@ class PhraseBook:
     def has(self, section: str, key: str) -> bool:
         return key in self.sections[section]
 
+    def decimal(self, number: str) -> str:
+        """A number with the language's decimal sign; other texts stay."""
+        is_number = number.replace(".", "", 1).isdigit()
+        return number.replace(".", ",") if self.language == "ru" and is_number else number
+
     def counted(self, number: int, key: str) -> str:
         """A number and its noun in the form that goes with it: 1 очко, 2 очка, 5 очков."""
         forms = self.sections["plural"][key]
