@@ -155,8 +155,16 @@ def _drop_frozen_partings(scene: Scene, starts: list[Start]) -> None:
 
     They meet anew only after they have been clearly apart.
     """
-    first = starts[0].ball if starts else None
-    scene.touchings = [t for t in scene.touchings if first in (t.a, t.b) or not _still_together(scene, t.a, t.b, t.t_s)]
+    struck = {ball for ball, path in scene.paths.items() if _is_struck(scene, path)}
+    if not struck and starts:
+        struck = {starts[0].ball}
+    scene.touchings = [
+        t for t in scene.touchings if struck & {t.a, t.b} or not _still_together(scene, t.a, t.b, t.t_s)
+    ]
+
+
+def _is_struck(scene: Scene, path: BallPath) -> bool:
+    return any(isinstance(e, Strike) and e.ball == path.label for e in scene.events)
 
 
 def _still_together(scene: Scene, a: int, b: int, t_s: float) -> bool:
@@ -166,14 +174,17 @@ def _still_together(scene: Scene, a: int, b: int, t_s: float) -> bool:
     if lay_s > t_s:
         return False
     diameter = scene.diameter_mm
-    crowd = sum(float(np.hypot(*(p.at(lay_s) - pa.at(lay_s)))) < 1.15 * diameter for p in scene.paths.values()) - 1
-    limit = (1.09 if crowd >= 2 else 1.03) * diameter
+    error_mm = float(np.hypot(np.median(pa.sightings.sigma_mm), np.median(pb.sightings.sigma_mm)))
+    near = 1.15 * diameter + error_mm
+    crowd = sum(float(np.hypot(*(p.at(lay_s) - pa.at(lay_s)))) < near for p in scene.paths.values()) - 1
+    # In a crowd (a rack) balls lie frozen; two alone seldom do.
+    limit = 1.09 * diameter + 1.5 * error_mm if crowd >= 2 else 1.03 * diameter
     if float(np.hypot(*(pa.at(lay_s) - pb.at(lay_s)))) > limit:
         return False
     times = np.arange(lay_s, t_s - 0.02, 0.01)
     if not len(times):
         return True
-    return float(np.hypot(*(pa.sample(times) - pb.sample(times)).T).max()) < 1.25 * diameter
+    return float(np.hypot(*(pa.sample(times) - pb.sample(times)).T).max()) < limit + 0.16 * diameter
 
 
 def _first_motion_s(path: BallPath) -> float:
