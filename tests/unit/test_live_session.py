@@ -10,6 +10,7 @@ from pathlib import Path
 import live_scene as scene
 import pytest
 
+from vision_referee.detection.detections import Detections
 from vision_referee.domain.errors import CalibrationError, InputError
 from vision_referee.domain.events import FeetOffFloor, Override, Rest, Source, Strike
 from vision_referee.domain.rulings import Ruling
@@ -17,6 +18,7 @@ from vision_referee.pipeline.live import LiveRequest, LiveSession
 from vision_referee.pipeline.live_facts import Phase
 from vision_referee.record.match_folder import MatchFolder
 from vision_referee.video.camera_feed import CameraFeed, FeedSettings
+from vision_referee.video.changes import ChangedFrame
 from vision_referee.video.source import open_video
 
 ALL = FeedSettings(buffer_frames=100_000, retry_first_s=0.001, retry_most_s=0.001)
@@ -155,6 +157,37 @@ def test_after_a_long_loss_the_match_goes_on(tmp_path: Path) -> None:
     rulings = scene.strokes(match.rulings())
     assert [[f.code.value for f in r.fouls] for r in rulings] == [["no_contact"], ["no_contact"]]
     assert [e.ball for e in match.events() if isinstance(e, Strike)] == ["cue", "cue"]
+
+
+class Stumbling(scene.ToldEye):
+    """Falls over in the midst of the first stroke, so many times."""
+
+    times = 1
+
+    def look(self, changed: ChangedFrame) -> Detections:
+        if changed.frame.t_s > 2.0 and self.times:
+            self.times -= 1
+            raise ZeroDivisionError("the eye blinked")
+        return super().look(changed)
+
+
+def test_a_fault_of_ours_does_not_end_the_match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something fails that never should: the next stroke is ruled on all the same, and the folder says so."""
+    monkeypatch.setattr(scene, "ToldEye", Stumbling)
+    session = _camera_session(tmp_path / "m", scene.FakeCamera(8.5))
+    _run(session)
+    match = MatchFolder(tmp_path / "m")
+    assert match.info.status == "complete"
+    assert [e.t for e in match.events() if isinstance(e, Strike)][-1] == pytest.approx(5.0, abs=0.1)
+    assert [f.code.value for f in scene.strokes(match.rulings())[-1].fouls] == ["no_contact"]
+    assert any("the eye blinked" in warning for warning in match.info.warnings)
+
+
+def test_a_fault_that_comes_again_and_again_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scene, "ToldEye", type("Broken", (Stumbling,), {"times": 1000}))
+    session = _camera_session(tmp_path / "m", scene.FakeCamera(8.5))
+    with pytest.raises(InputError, match="the eye blinked"):
+        _run(session)
 
 
 def test_a_camera_is_recorded_so_that_clips_can_be_made(tmp_path: Path) -> None:

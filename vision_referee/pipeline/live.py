@@ -43,6 +43,8 @@ _LOG = logging.getLogger(__name__)
 _GAP_S = 1.0
 """Balls that were not watched for longer may have been moved: what is seen next begins anew, as after a cut."""
 _SHOWN_EVERY_S = 0.08
+_STUMBLES, _STUMBLES_WITHIN_S = 3, 60.0
+"""So many faults of our own so soon after each other are no accident: then the match is ended and it is said."""
 _FIRST_PICTURE_S = 20.0
 """A camera that has never given a picture for so long is a wrong address rather than a lost camera."""
 
@@ -126,6 +128,7 @@ class LiveSession:
         self._begin_anew = False
         """The next frame is watched as if after a cut."""
         self._after_drop: set[int] = set()
+        self._stumbled_s: list[float] = []
         self._size = (0, 0)
         self._shown: Shown | None = None
         self._balls: tuple[BallNow, ...] = ()
@@ -253,7 +256,12 @@ class LiveSession:
                     self._found(found, frame.t_s)
                 continue
             self._change_set_up(frame.t_s)
-            self._see(frame)
+            try:
+                self._see(frame)
+            except InputError:
+                raise
+            except Exception as error:
+                self._stumbled(frame.t_s, error)
         self._close()
 
     def _next(self) -> Frame | None:
@@ -351,6 +359,18 @@ class LiveSession:
         self._dropped, self._last_s = dropped, frame.t_s
         for changed in self._changes.push(frame):
             self._look(changed)
+
+    def _stumbled(self, t_s: float, error: Exception) -> None:
+        """A fault of ours in one place must not end the match: it is said, and what is seen next begins anew."""
+        self._stumbled_s = [s for s in self._stumbled_s if t_s - s < _STUMBLES_WITHIN_S] + [t_s]
+        if len(self._stumbled_s) >= _STUMBLES:
+            raise error
+        _LOG.error("live refereeing stumbled", exc_info=error)
+        warning = f"the referee stumbled at {t_s:.1f} s ({type(error).__name__}: {error}); look at what happened then"
+        self.book.warn(warning)
+        self._tell(f"warning: {warning}")
+        self._watch_anew()
+        self._begin_anew = True
 
     def _empty_changes(self) -> None:
         for changed in self._changes.flush():
