@@ -18,6 +18,7 @@ import numpy.typing as npt
 from vision_referee.calibration.batch_pose import project_batch, solve_batch
 from vision_referee.calibration.camera import Camera
 from vision_referee.calibration.cloth import ClothMask
+from vision_referee.calibration.cushion_shape import CushionShape
 from vision_referee.calibration.outline import Quad
 from vision_referee.calibration.pose import USUAL_FOCAL, Pose, pose_from_corners, table_corners
 from vision_referee.calibration.strips import LineMap, Strip, cut_strip
@@ -26,12 +27,6 @@ from vision_referee.domain.table import TableSpec
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
 
-BREADTHS = np.arange(0.009, 0.034, 0.0014)
-"""Nose to rail, as shares of the table's length: 12 ft pyramid 0.013, snooker 0.014, pool 0.020, home tables 0.024."""
-USUAL_BREADTH, BREADTH_SPREAD = 0.0185, 0.38
-RISES = (0.0, 0.0025, 0.005, 0.0075)
-"""How far the rail's edge stands above the nose, as shares of the length: what hides the near cushion's top."""
-USUAL_RISE, RISE_SPREAD = 0.003, 0.0025
 MARGIN = 0.035
 """Share of the length left out at each corner, and half of it at the middle pockets: mouths are no noses."""
 _PEAKS = 4
@@ -55,8 +50,6 @@ class CushionFit:
     supports: tuple[float, float, float, float]
     score: float
     pocket_contrast: float
-    notches: tuple[tuple[int, F64, float], ...] = ()
-    """What may be the middle pockets: side (1 left, 3 right), place in the picture (2,), how clear (0..1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +75,9 @@ def side_points(table: TableSpec, side: int, breadth_mm: float = 0.0, rise_mm: f
 
 
 def fit_cushions(
-    lab: F32, cloth: ClothMask, quad: Quad, table: TableSpec, turn: int, pixel: float, keep: int = 3
-) -> list[CushionFit]:
+    lab: F32, cloth: ClothMask, quad: Quad, table: TableSpec, shape: CushionShape, turn: int, pixel: float,
+    keep: int = 3,
+) -> list[CushionFit]:  # fmt: skip
     """The best readings of the edges near the quad with its corner ``turn`` as head-right; empty when no camera fits.
 
     ``quad`` in the pixels of ``lab``; ``pixel`` the unit of sharpness in them.
@@ -91,8 +85,7 @@ def fit_cushions(
     height, width = lab.shape[:2]
     size = (width, height)
     corners = np.roll(quad.corners, -turn, axis=0)
-    length = table.length_mm
-    rough = table_corners(table, 0.6 * USUAL_BREADTH * length, table.nose_height_mm)
+    rough = table_corners(table, 0.6 * shape.breadth_mm, table.nose_height_mm)
     cut = None if quad.open_side is None else (quad.open_side - turn) % 4
     middle = pose_from_corners(rough, corners, size, 4.0 * pixel)
     if cut is not None:
@@ -107,20 +100,16 @@ def fit_cushions(
     readings = _poses(sides, middle, table, size, pixel)
     if readings is None:
         return []
-    scored = _scored(sides, readings, table, size)
-    notches = tuple(
-        (i, sides[i].strip.place(np.array([sides[i].notch_px]), np.zeros(1))[0], sides[i].notch_contrast)
-        for i in (1, 3)
-    )
+    scored = _scored(sides, readings, table, shape, size)
     fits = []
     for score, pose, breadth, rise, supports in scored:
-        contrast = middle_pocket_contrast(lab, pose.camera(size), table, breadth * length)
-        missing, outside = cloth_mismatch(cloth, pose.camera(size), table, breadth * length, rise * length)
+        contrast = middle_pocket_contrast(lab, pose.camera(size), table, breadth)
+        missing, outside = cloth_mismatch(cloth, pose.camera(size), table, breadth, rise)
         fits.append(
             CushionFit(
-                quad=quad, turn=turn, pose=pose, breadth_mm=breadth * length, rise_mm=rise * length,
+                quad=quad, turn=turn, pose=pose, breadth_mm=breadth, rise_mm=rise,
                 supports=(supports[0], supports[1], supports[2], supports[3]),
-                score=score + contrast - 5.0 * (missing + outside), pocket_contrast=contrast, notches=notches,
+                score=score + contrast - 5.0 * (missing + outside), pocket_contrast=contrast,
             )
         )
     return sorted(fits, key=lambda fit: -fit.score)[:keep]
@@ -300,7 +289,7 @@ def _meet(a: F64, b: F64) -> F64:
 
 
 def _scored(
-    sides: list[_Side], readings: _Readings, table: TableSpec, size: tuple[int, int]
+    sides: list[_Side], readings: _Readings, table: TableSpec, shape: CushionShape, size: tuple[int, int]
 ) -> list[tuple[float, Pose, float, float, list[float]]]:
     """Readings with their best breadth and rise, best first: how well noses and rail edges are seen, side by side."""
     nose = np.stack([_strength(side, i, readings, table, size, 0.0, 0.0, True) for i, side in enumerate(sides)], 1)
@@ -315,13 +304,13 @@ def _scored(
     best = np.full(count, -np.inf)
     chosen = np.zeros((count, 2))
     rails = np.zeros((count, 4))
-    for rise in RISES:
-        for breadth in BREADTHS:
+    for rise in shape.rises_mm().tolist():
+        for breadth in shape.breadths_mm().tolist():
             rail = np.stack(
-                [_strength(s, i, readings, table, size, float(breadth), rise, False) for i, s in enumerate(sides)], 1
+                [_strength(s, i, readings, table, size, breadth, rise, False) for i, s in enumerate(sides)], 1
             )
-            off_breadth = math.log(breadth / USUAL_BREADTH) / BREADTH_SPREAD
-            unusual = (off_breadth**2 + ((rise - USUAL_RISE) / RISE_SPREAD) ** 2) / 2
+            off_breadth = math.log(breadth / shape.breadth_mm) / shape.breadth_spread
+            unusual = (off_breadth**2 + ((rise - shape.rise_mm) / shape.rise_spread_mm) ** 2) / 2
             score = 0.6 * nose.sum(1) + 0.5 * rail.sum(1) - 0.35 * unusual - 0.05 * readings.cost
             better = score > best
             best = np.where(better, score, best)
@@ -371,7 +360,7 @@ def _strength(
     breadth: float, rise: float, nose: bool,
 ) -> F64:  # fmt: skip
     """(n,) strength of the edge where each camera puts this side's nose or rail edge."""
-    corners = table_corners(table, breadth * table.length_mm, table.nose_height_mm + rise * table.length_mm)
+    corners = table_corners(table, breadth, table.nose_height_mm + rise)
     ends = corners[[index, (index + 1) % 4]]
     # Well inside the side: its ends may lie outside the picture or behind the horizon.
     ends = ends[0] + np.array([[0.1], [0.9]]) * (ends[1] - ends[0])

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision_referee.calibration.calibration import Calibration
+from vision_referee.calibration.cushion_shape import usual_cushions
 from vision_referee.calibration.cushions import side_points
 from vision_referee.calibration.pose import table_corners
 from vision_referee.calibration.refine import refine
@@ -123,8 +124,9 @@ def resolve_pose(bgr: U8, calibration: Calibration) -> Calibration | None:
     table = calibration.table
     pixel = max(1.0, bgr.shape[1] / 1000)
     refined = refine(
-        smooth_lab(bgr, 0.7 * pixel), calibration.camera, table, calibration.cushion_top_mm, calibration.rail_rise_mm,
-        pixel, rounds=4, lens_fixed=True, reach_px=(14.0, 6.0, 3.0, 2.0),
+        smooth_lab(bgr, 0.7 * pixel), calibration.camera, table, usual_cushions(table, size_known=True),
+        calibration.cushion_top_mm, calibration.rail_rise_mm, pixel, rounds=4, lens_fixed=True,
+        reach_px=(14.0, 6.0, 3.0, 2.0),
     )  # fmt: skip
     if refined is None or refined.residual_px > max(2.0 * calibration.residual_px, 1.5 * pixel):
         return None

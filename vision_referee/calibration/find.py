@@ -9,16 +9,17 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision_referee.calibration.bow import bow_of_border, bowed, straight_picture
+from vision_referee.calibration.bow import bow_of_border, straight_picture
 from vision_referee.calibration.calibration import Calibration, side_of_head
 from vision_referee.calibration.camera import Camera
 from vision_referee.calibration.cloth import ClothMask, cloth_masks
-from vision_referee.calibration.cushions import USUAL_BREADTH, USUAL_RISE, CushionFit, fit_cushions
+from vision_referee.calibration.cushion_shape import CushionShape, usual_cushions
+from vision_referee.calibration.cushions import CushionFit, fit_cushions
 from vision_referee.calibration.hints import view_hints
 from vision_referee.calibration.mouths import middle_mouth_mm
 from vision_referee.calibration.outline import Quad, border_lines, quads
 from vision_referee.calibration.pose import pose_from_corners, table_corners
-from vision_referee.calibration.refine import MiddleMark, Refined, refine
+from vision_referee.calibration.refine import Refined, refine
 from vision_referee.calibration.strips import smooth_lab
 from vision_referee.calibration.tables import load_table
 from vision_referee.domain.errors import CalibrationError
@@ -32,6 +33,8 @@ DEFAULT_TABLE = "pyramid-12ft"
 _SEARCH_WIDTH = 1280
 _CERTAIN_SCORE, _SURE_SCORE = 3.3, 4.3
 _CUT_SCORE = 2.2
+_KEPT = 6
+"""Readings of the edges that are refined before one is chosen."""
 _LEAST_SCORE = 1.3
 _LEAST_ELEVATION_DEG = 8.0
 _LARGEST_RESIDUAL_PX = 3.0
@@ -68,12 +71,15 @@ def calibrate_image(
     if bgr.ndim != 3 or min(bgr.shape[:2]) < 120:
         raise CalibrationError(f"the picture is too small to calibrate on ({bgr.shape[1]}x{bgr.shape[0]} pixels)")
     if corners_px is not None:
-        return calibrate_corners(bgr, corners_px, table=spec, head=head, table_reason=reason)
+        return calibrate_corners(
+            bgr, corners_px, table=spec, head=head, table_reason=reason, size_known=table is not None
+        )
+    shape = usual_cushions(spec, size_known=table is not None)
     scale = min(1.0, _SEARCH_WIDTH / bgr.shape[1])
     small = bgr if scale == 1.0 else _resized(bgr, scale)
     bow = _bow(small)
-    fit, pixel = _search(small if bow == 0.0 else straight_picture(small, bow), spec)
-    found = _finish(bgr, small, fit, spec, scale, pixel, bow)
+    fits, pixel = _search(small if bow == 0.0 else straight_picture(small, bow), spec, shape)
+    found = _finish(bgr, small, fits, spec, shape, scale, pixel, bow)
     return _assemble(bgr, found, spec, reason, head, "edges")
 
 
@@ -141,8 +147,9 @@ def camera_moved(frames: Sequence[U8], limit_px: float = 1.2) -> bool:
 
 
 def calibrate_corners(
-    bgr: U8, corners_px: npt.ArrayLike, *, table: TableSpec, head: str | None = None, table_reason: str = "given"
-) -> Calibration:
+    bgr: U8, corners_px: npt.ArrayLike, *, table: TableSpec, head: str | None = None, table_reason: str = "given",
+    size_known: bool = True,
+) -> Calibration:  # fmt: skip
     """A calibration from four corners of the playing surface (where the noses' lines meet) that a person marked.
 
     The corners may come in any order. The edges close by sharpen them, unless they disagree by more than a few pixels.
@@ -169,8 +176,8 @@ def calibrate_corners(
     _, turn, pose = min(poses, key=lambda p: p[0])
     camera = pose.camera((width, height))
     lab = smooth_lab(bgr, 0.7 * pixel)
-    length = table.length_mm
-    refined = refine(lab, camera, table, USUAL_BREADTH * length, USUAL_RISE * length, pixel)
+    shape = usual_cushions(table, size_known=size_known)
+    refined = refine(lab, camera, table, shape, shape.breadth_mm, shape.rise_mm, pixel)
     marked = np.roll(clockwise, -turn, axis=0)
     if refined is not None:
         moved = np.linalg.norm(
@@ -180,10 +187,10 @@ def calibrate_corners(
             return _calibration(bgr, refined, table, table_reason, head, "marked corners, edges", 0.9, None)
     off = camera.project(table_corners(table, 0.0, table.nose_height_mm)) - marked
     plain = Refined(
-        camera=camera, breadth_mm=USUAL_BREADTH * length, rise_mm=USUAL_RISE * length,
+        camera=camera, breadth_mm=shape.breadth_mm, rise_mm=shape.rise_mm,
         residual_px=float(np.sqrt((off**2).sum(axis=1).mean())),
         residual_mm=_mm_of(camera, table, float(np.sqrt((off**2).sum(axis=1).mean()))),
-        edges=[], noses_seen=(0, 0, 0, 0), rails_seen=(0, 0, 0, 0),
+        noses_seen=(0, 0, 0, 0), rails_seen=(0, 0, 0, 0),
     )  # fmt: skip
     return _calibration(bgr, plain, table, table_reason, head, "marked corners", 0.7, None)
 
@@ -216,17 +223,18 @@ def _bow(bgr: U8) -> float:
     return 0.0
 
 
-def _search(bgr: U8, table: TableSpec) -> tuple[CushionFit, float]:
-    """The best reading over all hypotheses for the cloth and its outline, and the unit of sharpness in pixels."""
+def _search(bgr: U8, table: TableSpec, shape: CushionShape) -> tuple[list[CushionFit], float]:
+    """The best readings over all hypotheses for the cloth and its outline, best first, and the unit of sharpness."""
     pixel = max(1.0, bgr.shape[1] / 1000)
     lab = smooth_lab(bgr, 0.7 * pixel)
-    best: CushionFit | None = None
+    fits: list[CushionFit] = []
     tried: list[F64] = []
     cut: list[tuple[ClothMask, Quad]] = []
     any_cloth = False
     colour = 0
+    best = -np.inf
     for cloth in cloth_masks(bgr):
-        if best is not None and best.score > (_CERTAIN_SCORE if cloth.colour != colour else _SURE_SCORE):
+        if best > (_CERTAIN_SCORE if cloth.colour != colour else _SURE_SCORE):
             break
         colour = cloth.colour
         any_cloth = True
@@ -238,24 +246,36 @@ def _search(bgr: U8, table: TableSpec) -> tuple[CushionFit, float]:
             if any(np.abs(here.corners - other).max() < 4.0 * pixel for other in tried):
                 continue
             tried.append(here.corners)
-            best = _better(best, lab, cloth, here, table, pixel)
-    if best is None or best.score < _CUT_SCORE:
+            fits += _readings(lab, cloth, here, table, shape, pixel)
+            best = max((fit.score for fit in fits), default=-np.inf)
+    if best < _CUT_SCORE:
         for cloth, quad in cut[:3]:
-            best = _better(best, lab, cloth, quad, table, pixel)
-    cut_off = bool(cut)
-    if best is None or best.score < _LEAST_SCORE:
-        raise CalibrationError(_why_not(any_cloth, cut_off, best))
-    return best, pixel
+            fits += _readings(lab, cloth, quad, table, shape, pixel)
+    fits.sort(key=lambda fit: -fit.score)
+    if not fits or fits[0].score < _LEAST_SCORE:
+        raise CalibrationError(_why_not(any_cloth, bool(cut), fits[0] if fits else None))
+    return _distinct(fits, table, (bgr.shape[1], bgr.shape[0]), pixel), pixel
 
 
-def _better(
-    best: CushionFit | None, lab: F32, cloth: ClothMask, quad: Quad, table: TableSpec, pixel: float
-) -> CushionFit | None:
-    for turn in (0, 1):
-        for fit in fit_cushions(lab, cloth, quad, table, turn, pixel, keep=1):
-            if best is None or fit.score > best.score:
-                best = fit
-    return best
+def _readings(
+    lab: F32, cloth: ClothMask, quad: Quad, table: TableSpec, shape: CushionShape, pixel: float
+) -> list[CushionFit]:
+    return [fit for turn in (0, 1) for fit in fit_cushions(lab, cloth, quad, table, shape, turn, pixel, keep=_KEPT)]
+
+
+def _distinct(fits: list[CushionFit], table: TableSpec, size: tuple[int, int], pixel: float) -> list[CushionFit]:
+    """The best few that are not one another's likeness."""
+    corners: list[F64] = []
+    kept: list[CushionFit] = []
+    for fit in fits:
+        here = fit.pose.camera(size).project(table_corners(table, 0.0, table.nose_height_mm))
+        if any(np.abs(here - other).max() < 2.5 * pixel for other in corners):
+            continue
+        corners.append(here)
+        kept.append(fit)
+        if len(kept) == _KEPT:
+            break
+    return kept
 
 
 def _why_not(any_cloth: bool, cut_off: bool, best: CushionFit | None) -> str:
@@ -269,40 +289,32 @@ def _why_not(any_cloth: bool, cut_off: bool, best: CushionFit | None) -> str:
 
 
 def _finish(
-    bgr: U8, small: U8, fit: CushionFit, table: TableSpec, scale: float, pixel: float, bow: float
-) -> _Found:
-    """Refines the search's reading, first on the small picture, then on the full one."""
+    bgr: U8, small: U8, fits: list[CushionFit], table: TableSpec, shape: CushionShape, scale: float, pixel: float,
+    bow: float,
+) -> _Found:  # fmt: skip
+    """Refines the search's readings on the small picture, and the one that then explains most on the full one."""
     lab = smooth_lab(small, 0.7 * pixel)
     size = (small.shape[1], small.shape[0])
-    marks = [
-        MiddleMark(side=side, point_px=bowed(place[None], bow, *size)[0], weight=0.7 * clear)
-        for side, place, clear in fit.notches
-        if clear > 0.25
-    ]
-    start = fit.pose.camera(size, bow * (fit.pose.focal_px / size[0]) ** 2)
-    marks = [mark for mark in marks if _is_middle(mark, start, table)]
-    refined = refine(lab, start, table, fit.breadth_mm, fit.rise_mm, pixel, marks)
-    if refined is None:
+    found: list[tuple[float, CushionFit, Refined]] = []
+    for fit in fits:
+        start = fit.pose.camera(size, bow * (fit.pose.focal_px / size[0]) ** 2)
+        refined = refine(lab, start, table, shape, fit.breadth_mm, fit.rise_mm, pixel)
+        if refined is not None:
+            found.append((refined.plausibility + 0.3 * fit.score, fit, refined))
+    if not found:
         raise CalibrationError("the cushions are hidden on too many sides; move people away or mark the corners")
+    _, fit, refined = max(found, key=lambda one: one[0])
     if scale < 1.0:
         full_pixel = max(1.0, bgr.shape[1] / 1000)
         camera = _scaled(refined.camera, 1 / scale, (bgr.shape[1], bgr.shape[0]))
-        marks = [replace(m, point_px=(m.point_px + 0.5) / scale - 0.5) for m in marks]
         sharper = refine(
-            smooth_lab(bgr, 0.7 * full_pixel), camera, table, refined.breadth_mm, refined.rise_mm, full_pixel, marks, 2
-        )
+            smooth_lab(bgr, 0.7 * full_pixel), camera, table, shape, refined.breadth_mm, refined.rise_mm, full_pixel,
+            rounds=2,
+        )  # fmt: skip
         if sharper is None:
             raise CalibrationError("the cushions are hidden on too many sides; move people away or mark the corners")
         refined = sharper
     return _Found(fit=fit, refined=refined)
-
-
-def _is_middle(mark: MiddleMark, camera: Camera, table: TableSpec) -> bool:
-    """Whether the mark lies where the search puts the middle pocket: a ball or a hand at the cushion may look alike."""
-    x, y, z = table.length_mm / 2, table.width_mm if mark.side == 1 else 0.0, table.nose_height_mm
-    here, there = camera.project([[x, y, z], [x + 0.02 * table.length_mm, y, z]])
-    way = there - here
-    return abs(float((mark.point_px - here) @ way)) < float(way @ way)
 
 
 def _scaled(camera: Camera, factor: float, size_px: tuple[int, int]) -> Camera:
