@@ -12,77 +12,38 @@ from typing import Any
 import cv2
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch.nn import functional
 
-from vision_referee.detection.number_crops import CLASSES, CROP_PX
+from vision_referee.detection.number_crops import CROP_PX
+from vision_referee.training.number_losses import LEGIBLE_COS, finding_loss, reading_loss
+from vision_referee.training.number_network import NumberNetwork
 
 U8 = npt.NDArray[np.uint8]
 I64 = npt.NDArray[np.int64]
 F32 = npt.NDArray[np.float32]
 
-CELL_PX = 4
-"""The network's last map has a cell for so many crop pixels."""
-NO_FACE = 15
-"""Class of a cell in which no printed face has its middle; 0..14 are the numbers 1..15."""
-_FACE_REACH_PX = 3.6
-_LEGIBLE_COS, _HINTED_COS = 0.45, 0.2
-_EASY_COS, _EASY_PX, _EASY_OF_ALL = 0.7, 23.0, 0.85
+_GIVEN = 2
+_EASY_COS, _EASY_PX, _EASY_OF_ALL = 0.7, 23.0, 0.7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberSettings:
     """``crops``: how many in all, repeats with other augmentation included."""
 
-    crops: int = 1_200_000
+    crops: int = 400_000
     batch: int = 64
     learning_rate: float = 3e-3
-    face_weight: float = 0.6
-    """Weight of the second task, to say where on the ball which number is printed: learned together with it, reading
-    is learned from a tenth of the crops."""
-    easy_share: float = 0.35
+    find_weight: float = 2.0
+    read_weight: float = 0.5
+    """Weights of finding the faces and of reading each alone, beside the ball's number."""
+    easy_share: float = 0.25
     """For this part of the run mostly balls are shown whose print faces the camera and is large enough to be seen."""
     average: float = 0.999
     """Decay of the running average of the weights, which is what ships."""
     seed: int = 0
     threads: int = 1
     checkpoint_s: float = 120.0
-
-
-def build_reader() -> Any:
-    """The reader: (n, 3, 40, 40) BGR 0..1 to logits (n, 17) and, of every cell, logits (n, 16, 10, 10)."""
-    import torch
-    from torch import nn
-
-    def block(a: int, b: int, stride: int) -> list[Any]:
-        return [nn.Conv2d(a, b, 3, stride, 1, bias=False), nn.BatchNorm2d(b), nn.SiLU()]
-
-    class Reader(nn.Module):
-        """A print may stand anywhere on the ball and at any angle: what was found counts, not where."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.body = nn.Sequential(
-                nn.PixelUnshuffle(2),
-                *block(12, 48, 1),
-                *block(48, 64, 1),
-                *block(64, 96, 2),
-                *block(96, 128, 1),
-                *block(128, 128, 1),
-            )
-            self.cells = nn.Conv2d(128, NO_FACE + 1, 1)
-            self.drop = nn.Dropout(0.1)
-            self.head = nn.Linear(256, CLASSES)
-            self.trust = nn.Parameter(torch.full((1,), 0.5))
-
-        def forward(self, x: Any) -> Any:
-            x = self.body(x)
-            cells = self.cells(x)
-            flat = x.flatten(2)
-            whole = self.head(self.drop(torch.cat([flat.mean(dim=2), flat.amax(dim=2)], dim=1)))
-            found = torch.log_softmax(cells.float(), dim=1)[:, :NO_FACE].flatten(2).logsumexp(dim=2)
-            named = whole[:, 1:-1] + self.trust * found
-            return torch.cat([whole[:, :1], named, whole[:, -1:]], dim=1), cells
-
-    return Reader()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +64,12 @@ class _Crops:
 
 def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
     """Train until ``settings.crops`` were seen; resumable; returns the checkpoint's path."""
-    import torch
-    from torch.nn import functional
-
     out.mkdir(parents=True, exist_ok=True)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if device.type == "cpu":
         torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
-    network = build_reader().to(device=device, memory_format=torch.channels_last).train()
+    network = NumberNetwork().to(device=device).train()
     average = copy.deepcopy(network).eval()
     optimiser = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=0.03)
     path, seen = out / "numbers.pt", 0
@@ -124,10 +82,8 @@ def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
     crops = _Crops.load(folder)
     files = len(list(folder.glob("*.npz")))
     rng = np.random.default_rng(settings.seed + seen)
-    weights = torch.ones(NO_FACE + 1, device=device)
-    weights[NO_FACE] = 0.15
     saved = time.monotonic()
-    recent: list[tuple[float, float]] = []
+    recent: list[tuple[float, float, float]] = []
     while seen < settings.crops:
         done = seen / settings.crops
         for group in optimiser.param_groups:
@@ -140,23 +96,26 @@ def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
         if done < settings.easy_share:
             easy = crops.easy[rng.integers(0, len(crops.easy), settings.batch)]
             pick = np.where(rng.random(settings.batch) < _EASY_OF_ALL, easy, pick)
-        pixels, cells = augmented(rng, crops.pixels[pick], crops.labels[pick], crops.faces[pick])
-        image = torch.from_numpy(pixels).to(device).permute(0, 3, 1, 2)
+        pixels, places, cosine = augmented(rng, crops.pixels[pick], crops.faces[pick])
+        image = torch.from_numpy(pixels).to(device).permute(0, 3, 1, 2).contiguous()
+        label = torch.from_numpy(crops.labels[pick]).to(device)
+        faces = torch.from_numpy(places).to(device), torch.from_numpy(cosine).to(device)
         with torch.autocast(device.type, torch.bfloat16):
-            logits, maps = network(image.contiguous(memory_format=torch.channels_last))
-        loss = functional.cross_entropy(logits.float(), torch.from_numpy(crops.labels[pick]).to(device))
-        faces = functional.cross_entropy(
-            maps.float(), torch.from_numpy(cells).to(device), weight=weights, ignore_index=-1
-        )  # fmt: skip
+            logits, found, read, at = network(image, torch.from_numpy(_shown(rng, places, cosine)).to(device))
+        loss = functional.cross_entropy(logits, label)
+        finding, reading = finding_loss(found, *faces), reading_loss(read, at, *faces, label)
         optimiser.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss + settings.face_weight * faces)
+        torch.autograd.backward(loss + settings.find_weight * finding + settings.read_weight * reading)
         optimiser.step()
         seen += settings.batch
         _follow(average, network, min(settings.average, seen / (seen + 20_000)))
-        recent.append((loss.item(), faces.item()))
+        recent.append((loss.item(), finding.item(), reading.item()))
         if len(recent) == 200:
-            told, placed = np.mean(recent, axis=0)
-            print(f"{seen} crops of {len(crops.labels)}: number {told:.3f} faces {placed:.3f}", flush=True)
+            told, where, what = np.mean(recent, axis=0)
+            print(
+                f"{seen} crops of {len(crops.labels)}: number {told:.3f} finding {where:.3f} reading {what:.3f}",
+                flush=True,
+            )
             recent.clear()
             if len(list(folder.glob("*.npz"))) > files * 1.1:
                 crops = _Crops.load(folder)
@@ -172,8 +131,6 @@ def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
 
 def _follow(average: Any, network: Any, decay: float) -> None:
     """Move ``average`` a little towards ``network``."""
-    import torch
-
     with torch.no_grad():
         for mean, now in zip(average.state_dict().values(), network.state_dict().values(), strict=True):
             if mean.dtype.is_floating_point:
@@ -182,10 +139,9 @@ def _follow(average: Any, network: Any, decay: float) -> None:
                 mean.copy_(now)
 
 
-def augmented(rng: np.random.Generator, crops: U8, labels: I64, faces: F32) -> tuple[F32, I64]:
-    """Crops (n, 40, 40, 3) turned, shifted, blurred and recoloured a little, as 0..1, and the class of each of their
-    cells (n, 10, 10), -1 where a face is seen too slantingly to be asked for. Never mirrored: digits are not
-    symmetrical."""
+def augmented(rng: np.random.Generator, crops: U8, faces: F32) -> tuple[F32, F32, F32]:
+    """Crops (n, 40, 40, 3) turned, shifted, blurred and recoloured a little, as 0..1; where their faces then are
+    (n, 6, 2) in crop px, and the cosines (n, 6) at which these are seen. Never mirrored: digits are not symmetrical."""
     count = len(crops)
     middle = (CROP_PX - 1) / 2
     out = np.empty(crops.shape, np.float32)
@@ -206,30 +162,27 @@ def augmented(rng: np.random.Generator, crops: U8, labels: I64, faces: F32) -> t
     out[noisy] += grain[noisy, None, None, None] * rng.standard_normal((len(noisy), *out.shape[1:]), np.float32)
     np.clip(out, 0, 255, out=out)
     out /= 255
-    return out, face_cells(places, faces[..., 2], labels)
+    return out, places, np.ascontiguousarray(faces[..., 2])
 
 
-def face_cells(places: F32, cosine: F32, labels: I64) -> I64:
-    """Classes (n, 10, 10) of the last map's cells: a number's where a face of it has its middle nearby, -1 where that
-    face is seen slantingly, NO_FACE elsewhere. ``places`` (n, 6, 2) crop px, ``cosine`` (n, 6), ``labels`` (n,)."""
-    at = (np.arange(CROP_PX // CELL_PX) + 0.5) * CELL_PX - 0.5
-    across = (places[:, :, 0, None] - at) ** 2
-    down = (places[:, :, 1, None] - at) ** 2
-    near = down[:, :, :, None] + across[:, :, None, :] < _FACE_REACH_PX**2
-    legible = (near & (cosine > _LEGIBLE_COS)[..., None, None]).any(axis=1)
-    hinted = (near & (cosine > _HINTED_COS)[..., None, None]).any(axis=1)
-    cells = np.where(hinted, -1, NO_FACE)
-    return np.where(legible, np.asarray(labels - 1)[:, None, None], cells).astype(np.int64)
+def _shown(rng: np.random.Generator, places: F32, cosine: F32) -> F32:
+    """(n, _GIVEN, 2): the best seen faces, a little off their place; NaN where there are no more. What is found by the
+    network itself comes after them, so that it learns to read from the first step on."""
+    order = np.argsort(-cosine, axis=1)[:, :_GIVEN]
+    best = np.take_along_axis(places, order[..., None], axis=1)
+    best = best + rng.normal(0, 0.6, best.shape).astype(np.float32)
+    legible = np.take_along_axis(cosine, order, axis=1) > LEGIBLE_COS
+    shown = legible & (rng.random(legible.shape) < 0.7)
+    return np.where(shown[..., None], best, np.nan).astype(np.float32)
 
 
 def export_reader(checkpoint: Path, folder: Path, *, temperature: float = 1.0) -> Path:
     """Write ``number_reader.xml`` + ``.bin`` (probabilities out, uint8 BGR crops in) and ``number_reader.pt``."""
     import openvino
-    import torch
     from openvino.preprocess import PrePostProcessor
 
     state = torch.load(checkpoint, map_location="cpu", weights_only=True)
-    network = build_reader()
+    network = NumberNetwork()
     network.load_state_dict(state["average"])
 
     class Probabilities(torch.nn.Module):
