@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from vision_referee.tracking.impacts import split_at_impacts
 from vision_referee.tracking.legs import Leg, fit_leg
-from vision_referee.tracking.smooth import joined_where_smooth
+from vision_referee.tracking.smooth import joined_where_smooth, without_pauses
 from vision_referee.tracking.tracklets import Sightings
 
 F64 = npt.NDArray[np.float64]
@@ -50,7 +50,8 @@ def tidy(legs: list[Leg], s: Sightings, noise: F64, *, still_at_end: bool) -> li
                 merged[-1] = fit_leg(s, noise, before.first, leg.last, resting=True)
                 continue
         merged.append(leg)
-    return _without_excursions(_absorbed(merged, s, noise), s, noise)
+    settled = _without_excursions(_absorbed(merged, s, noise), s, noise)
+    return without_pauses(settled, s, noise)
 
 
 def _rest_at_end(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:

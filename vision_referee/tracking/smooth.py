@@ -16,8 +16,10 @@ from vision_referee.tracking.legs import Leg, fit_leg
 from vision_referee.tracking.tracklets import Sightings
 
 F64 = npt.NDArray[np.float64]
-_PAUSE_S = 0.4
+_PAUSE_S = 0.7
 """A rest within a roll that is longer is a stop."""
+_CREEPING_MM_S = 60.0
+"""A ball that goes on faster after a pause was set going anew."""
 _SHARE_OF_STATED = 0.7
 _MEAN_SQUARE = 1.3
 _RUN = 5
@@ -43,6 +45,26 @@ def joined_where_smooth(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
             return legs
         _, i, j, whole = best
         legs[i : j + 1] = [whole]
+
+
+def without_pauses(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
+    """Short rests that follow a roll and end elsewhere become the end of that roll: no ball starts by itself, and at its
+    slowest one is seen to stand for a while and then to have gone on."""
+    out: list[Leg] = []
+    for k, leg in enumerate(legs):
+        after = legs[k + 1] if k + 1 < len(legs) else None
+        pause = leg.resting and leg.t1_s - leg.t0_s < _PAUSE_S and bool(out) and not out[-1].resting
+        if not pause or after is None or not (after.resting or _speed(after) < _CREEPING_MM_S):
+            out.append(leg)
+        elif leg.n < 3:
+            out[-1] = fit_leg(s, noise, out[-1].first, leg.last, resting=False)
+        else:
+            out.append(fit_leg(s, noise, leg.first, leg.last, resting=False))
+    return out
+
+
+def _speed(leg: Leg) -> float:
+    return float(np.hypot(*leg.velocity(leg.t0_s)))
 
 
 def _may_be_one(legs: list[Leg]) -> bool:
