@@ -56,6 +56,7 @@ class _Seen:
     mean: float
     share: float
     repeated: bool
+    small: U8
 
 
 class ChangeDetector:
@@ -68,16 +69,25 @@ class ChangeDetector:
         self._previous: U8 | None = None
         self._waiting: deque[_Seen] = deque()
         self._past: deque[float] = deque(maxlen=2)
+        self._judged: U8 | None = None
+        """The last frame that came out, small."""
+
+    def as_told(self) -> ChangeDetector:
+        """One that has seen what has come out so far, and nothing behind it."""
+        earlier = ChangeDetector(self._settings)
+        earlier._previous = earlier._judged = self._judged
+        earlier._past = self._past.copy()
+        return earlier
 
     def push(self, frame: Frame) -> Iterator[ChangedFrame]:
         small = cv2.resize(frame.luma(), _SMALL, interpolation=cv2.INTER_AREA).astype(np.uint8, copy=False)
         if self._previous is None:
-            seen = _Seen(frame, 0.0, 0.0, False)
+            seen = _Seen(frame, 0.0, 0.0, False, small)
         else:
             difference = cv2.absdiff(small, self._previous)
             mean = float(difference.mean())
             repeated = mean < self._settings.repeat_mean and not bool((difference > _NOTICEABLE).any())
-            seen = _Seen(frame, mean, float((difference > _STRONG).mean()), repeated)
+            seen = _Seen(frame, mean, float((difference > _STRONG).mean()), repeated, small)
         self._previous = small
         self._waiting.append(seen)
         while sum(not s.repeated for s in list(self._waiting)[1:]) >= self.latency_frames or (
@@ -92,6 +102,7 @@ class ChangeDetector:
     def _judge(self) -> ChangedFrame:
         s = self._settings
         seen = self._waiting.popleft()
+        self._judged = seen.small
         after = [w.mean for w in self._waiting if not w.repeated][: self.latency_frames]
         calm = max([0.05, *after, *self._past])
         hard = (

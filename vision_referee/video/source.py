@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
+from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ _DECODE_ERRORS_TOLERATED = 500
 """Broken packets skipped before the rest of a file is given up: enough for a damaged stretch, not for garbage."""
 _LOST_TOLERATED = 20
 """Failed attempts to read on, one after another, before a damaged file is taken to end there."""
+_PLACES = 256
+"""So many frames back the reading's place is remembered: more than any later stage looks ahead."""
 _CLOCK_RESTART_S = 1.0
 """A clock that falls back by more than this has been started again (files joined end to end), not merely jittered."""
 
@@ -37,6 +41,55 @@ class VideoInfo:
     duration_s: float | None
 
 
+@dataclass(slots=True, kw_only=True)
+class _Clock:
+    """Turns a file's stamps into rising times, and counts what was wrong with them."""
+
+    period_s: float
+    index: int = -1
+    """Of the last frame."""
+    first_time: float | None = None
+    last_s: float = -1.0
+    faults: int = 0
+    untimed: int = 0
+    late: int = 0
+    restarts: int = 0
+
+    def tick(self, time_s: float | None) -> float:
+        """The time of the next frame, whose stamp is ``time_s``."""
+        self.index += 1
+        if time_s is None:
+            self.untimed += 1
+            t_s = 0.0 if self.index == 0 else self.last_s + self.period_s
+        else:
+            if self.first_time is None:
+                self.first_time = time_s - (self.last_s + self.period_s if self.index else 0.0)
+            if self.index and time_s - self.first_time < self.last_s - _CLOCK_RESTART_S:
+                self.first_time = time_s - (self.last_s + self.period_s)
+                self.restarts += 1
+            t_s = time_s - self.first_time
+        if self.index and t_s <= self.last_s:
+            # A repeated or backward stamp cannot be true; half a period keeps the order and invents no motion.
+            self.late += 1
+            t_s = self.last_s + self.period_s / 2
+        self.last_s = t_s
+        return t_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the reading of a video stands, right after a frame: from here it can go on as if it had never stopped."""
+
+    clock: _Clock
+    pts: int | None
+    print: int = 0
+    """Of the frame's picture, to know it again."""
+
+    @property
+    def index(self) -> int:
+        return self.clock.index
+
+
 @dataclass(slots=True)
 class VideoSource:
     """A recorded video. Iterate it for frames; ``warnings`` fills up as faults are met.
@@ -47,69 +100,87 @@ class VideoSource:
 
     info: VideoInfo
     warnings: list[str] = field(default_factory=list)
+    _places: deque[Place] = field(default_factory=lambda: deque(maxlen=_PLACES))
 
     def __iter__(self) -> Iterator[Frame]:
         return self.frames()
 
-    def frames(self) -> Iterator[Frame]:
-        """All frames in display order.
+    def frames(self, after: Place | None = None) -> Iterator[Frame]:
+        """All frames in display order; ``after`` a place where an earlier reading stood, those behind it.
 
         Raises:
             InputError: not one frame could be decoded.
         """
         path = self.info.path
-        faults = 0
-        index = 0
-        first_time: float | None = None
-        last_s = -1.0
-        untimed = 0
-        late = 0
-        restarts = 0
-        period = 1.0 / self.info.rate_hz
+        clock = replace(after.clock) if after is not None else _Clock(period_s=1.0 / self.info.rate_hz)
         with _open(path) as container:
             stream = container.streams.video[0]
             stream.thread_type = "AUTO"
-            for picture in _decoded(container, stream):
+            for picture in _decoded(container, stream) if after is None else self._behind(container, stream, after):
                 if picture is None:
-                    faults += 1
-                    if faults > _DECODE_ERRORS_TOLERATED:
+                    clock.faults += 1
+                    if clock.faults > _DECODE_ERRORS_TOLERATED:
                         break
                     continue
-                time_s = picture.time
-                if time_s is None:
-                    untimed += 1
-                    t_s = 0.0 if index == 0 else last_s + period
-                else:
-                    if first_time is None:
-                        first_time = time_s - (last_s + period if index else 0.0)
-                    if index and time_s - first_time < last_s - _CLOCK_RESTART_S:
-                        first_time = time_s - (last_s + period)
-                        restarts += 1
-                    t_s = time_s - first_time
-                if index and t_s <= last_s:
-                    # A repeated or backward stamp cannot be true; half a period keeps the order and invents no motion.
-                    late += 1
-                    t_s = last_s + period / 2
-                last_s = t_s
-                yield Frame(index=index, t_s=round(t_s, 6), picture=self._upright(picture))
-                index += 1
-        if index == 0:
+                t_s = clock.tick(picture.time)
+                self._places.append(Place(clock=replace(clock), pts=picture.pts))
+                yield Frame(index=clock.index, t_s=round(t_s, 6), picture=self._upright(picture))
+        if clock.index < 0:
             raise InputError(f"{path}: no frame can be decoded; is the file whole? Re-encode it or copy it again")
-        if faults:
-            self.warnings.append(f"{path.name}: {faults} broken packets were skipped")
-        if untimed:
-            self.warnings.append(f"{path.name}: {untimed} frames have no timestamp; the nominal rate was used for them")
-        if late:
+        self._warn(clock)
+
+    def place(self, frame: Frame) -> Place:
+        """Where the reading stood after ``frame``, one of the last that were read."""
+        found = next(place for place in reversed(self._places) if place.index == frame.index)
+        return replace(found, print=_print(frame.picture))
+
+    def _behind(self, container: Any, stream: Any, place: Place) -> Iterator[Any]:
+        """As :func:`_decoded`, but from the picture behind ``place`` on.
+
+        Reached by seeking where that surely gives the same pictures; a file with faults is read from its beginning.
+        """
+        clock = place.clock
+        if place.pts is not None and not (clock.faults or clock.untimed or clock.late or clock.restarts):
+            try:
+                container.seek(place.pts, stream=stream, any_frame=False, backward=True)
+                pictures = _decoded(container, stream)
+                for picture in pictures:
+                    if picture is None or picture.pts is None or picture.pts > place.pts:
+                        break
+                    if picture.pts == place.pts and _print(self._upright(picture)) == place.print:
+                        yield from pictures
+                        return
+            except (av.FFmpegError, OSError):
+                pass
+        with _open(Path(container.name)) as again:
+            from_start = again.streams.video[0]
+            from_start.thread_type = "AUTO"
+            left = place.index + 1
+            for picture in _decoded(again, from_start):
+                if left <= 0:
+                    yield picture
+                elif picture is not None:
+                    left -= 1
+
+    def _warn(self, clock: _Clock) -> None:
+        name = self.info.path.name
+        if clock.faults:
+            self.warnings.append(f"{name}: {clock.faults} broken packets were skipped")
+        if clock.untimed:
             self.warnings.append(
-                f"{path.name}: {late} frames repeat or turn back the clock; their times are interpolated"
+                f"{name}: {clock.untimed} frames have no timestamp; the nominal rate was used for them"
             )
-        if restarts:
+        if clock.late:
             self.warnings.append(
-                f"{path.name}: the clock starts again {restarts} times; times go on from the frame before"
+                f"{name}: {clock.late} frames repeat or turn back the clock; their times are interpolated"
             )
-        if self.info.duration_s is not None and last_s + 2.0 < self.info.duration_s * 0.97:
+        if clock.restarts:
             self.warnings.append(
-                f"{path.name}: ends at {last_s:.1f} s though {self.info.duration_s:.1f} s are announced; truncated?"
+                f"{name}: the clock starts again {clock.restarts} times; times go on from the frame before"
+            )
+        if self.info.duration_s is not None and clock.last_s + 2.0 < self.info.duration_s * 0.97:
+            self.warnings.append(
+                f"{name}: ends at {clock.last_s:.1f} s though {self.info.duration_s:.1f} s are announced; truncated?"
             )
 
     def _upright(self, picture: Any) -> Any:
@@ -172,6 +243,13 @@ def _decoded(container: Any, stream: Any) -> Iterator[Any]:
             yield None
             continue
         yield from pictures
+
+
+def _print(picture: Any) -> int:
+    """A number that tells pictures apart, of a decoded picture or (h, w, 3) pixels."""
+    if not isinstance(picture, np.ndarray):
+        picture = picture.reformat(width=96, height=54, format="gray").to_ndarray()
+    return zlib.crc32(np.ascontiguousarray(picture).tobytes())
 
 
 def open_video(path: Path | str) -> VideoSource:
