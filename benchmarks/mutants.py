@@ -8,6 +8,7 @@ checkout are left out, so that the score is the checkout's own.
 """
 
 from __future__ import annotations
+import __future__
 
 import argparse
 import ast
@@ -25,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import coverage
 import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
@@ -133,49 +135,57 @@ def _last_line(code: types.CodeType) -> int:
 def mutants_of(name: str) -> list[Mutant]:
     """Every mutant of a module's functions and of its constants; defaults of fields and arguments are let be."""
     path = RULES / f"{name}.py"
-    source = path.read_text(encoding="utf-8")
-    as_it_is = {code.co_qualname: code for code in _functions(compile(source, str(path), "exec"))}
-    sites = [(n, way) for n, node in enumerate(ast.walk(ast.parse(source))) for way, _ in enumerate(_changes(node))]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     found = []
-    for index, way in sites:
-        tree = ast.parse(source)
-        node = list(ast.walk(tree))[index]
-        what, change = list(_changes(node))[way]
-        line = _line_of(node)
-        constant = _constant_holding(tree, line)
-        change()
-        code = compile(ast.fix_missing_locations(tree), str(path), "exec")
-        changed = [
-            inner for inner in _functions(code)
-            if "<" not in inner.co_qualname and not _is_class_body(inner) and inner != as_it_is[inner.co_qualname]
-        ]  # fmt: skip
-        if changed:
-            innermost = max(changed, key=lambda inner: inner.co_firstlineno)
-            found.append(Mutant(module=name, line=line, what=what, function=innermost.co_qualname, code=innermost))
-        elif constant is not None:
-            owner, value = constant
-            made = compile(ast.fix_missing_locations(ast.Expression(value)), str(path), "eval")
-            found.append(Mutant(module=name, line=line, what=what, function=owner, value=made))
+    for statement in tree.body:
+        as_it_is = {code.co_qualname: code for code in _functions(_compiled(statement, path))}
+        for node in list(ast.walk(statement)):
+            for way, _ in enumerate(_changes(node)):
+                line, constant = _line_of(node), _constant_holding(statement, _line_of(node))
+                kept = _as_it_stands(node)
+                what, change = list(_changes(node))[way]
+                change()
+                changed = [
+                    inner for inner in _functions(_compiled(statement, path))
+                    if "<" not in inner.co_qualname and not _is_class_body(inner)
+                    and inner != as_it_is[inner.co_qualname]
+                ]  # fmt: skip
+                if changed:
+                    code = max(changed, key=lambda inner: inner.co_firstlineno)
+                    found.append(Mutant(module=name, line=line, what=what, function=code.co_qualname, code=code))
+                elif constant is not None:
+                    owner, value = constant
+                    made = compile(ast.fix_missing_locations(ast.Expression(value)), str(path), "eval")
+                    found.append(Mutant(module=name, line=line, what=what, function=owner, value=made))
+                node.__class__, values = kept
+                node.__dict__.clear()
+                node.__dict__.update(values)
     return found
+
+
+def _compiled(statement: ast.stmt, path: Path) -> types.CodeType:
+    module = ast.fix_missing_locations(ast.Module(body=[statement], type_ignores=[]))
+    return compile(module, str(path), "exec", flags=__future__.annotations.compiler_flag, dont_inherit=True)
+
+
+def _as_it_stands(node: ast.AST) -> tuple[type[ast.AST], dict[str, Any]]:
+    return type(node), {key: list(value) if isinstance(value, list) else value for key, value in vars(node).items()}
 
 
 def _is_class_body(code: types.CodeType) -> bool:
     return "__qualname__" in code.co_names and "__module__" in code.co_names
 
 
-def _constant_holding(tree: ast.Module, line: int) -> tuple[str, ast.expr] | None:
+def _constant_holding(statement: ast.stmt, line: int) -> tuple[str, ast.expr] | None:
     """``NAME = 5.0`` of a module, or ``name: ClassVar[bool] = True`` of a class, on this line."""
-    for statement in tree.body:
-        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.lineno <= line <= (
-            statement.end_lineno or 0
-        ):
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-            if isinstance(target, ast.Name) and statement.value is not None and target.id != "SETTINGS":
-                return target.id, statement.value
-        for field_ in statement.body if isinstance(statement, ast.ClassDef) else ():
-            is_constant = isinstance(field_, ast.AnnAssign) and "ClassVar" in ast.unparse(field_.annotation)
-            if is_constant and field_.lineno == line and isinstance(field_.target, ast.Name) and field_.value:
-                return f"{statement.name}.{field_.target.id}", field_.value
+    if isinstance(statement, ast.Assign | ast.AnnAssign):
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+        if isinstance(target, ast.Name) and statement.value is not None and target.id != "SETTINGS":
+            return target.id, statement.value
+    for field_ in statement.body if isinstance(statement, ast.ClassDef) else ():
+        is_constant = isinstance(field_, ast.AnnAssign) and "ClassVar" in ast.unparse(field_.annotation)
+        if is_constant and field_.lineno == line and isinstance(field_.target, ast.Name) and field_.value:
+            return f"{statement.name}.{field_.target.id}", field_.value
     return None
 
 
@@ -231,38 +241,28 @@ class Runner:
                 print(f"... {number}: {dict(self.outcomes)}", flush=True)
         return True
 
-    def _traced(self, items: list[pytest.Item]) -> tuple[dict[tuple[str, int], set[pytest.Item]], dict[Any, float]]:
+    def _traced(
+        self, items: list[pytest.Item]
+    ) -> tuple[dict[tuple[str, int], set[pytest.Item]], dict[pytest.Item, float]]:
         """Which tests run which lines, and what each test costs. A statement over several lines counts as one."""
         lines: dict[tuple[str, int], set[pytest.Item]] = defaultdict(set)
-        cost_s: dict[Any, float] = {}
-        statements = {name: _statement_starts(RULES / f"{name}.py") for name in MODULES}
-        prefix = str(RULES) + os.sep
-        seen: set[tuple[str, int]] = set()
-
-        def local(frame: types.FrameType, event: str, _: Any) -> Any:
-            if event == "line":
-                seen.add((frame.f_code.co_filename, frame.f_lineno))
-            return local
-
-        def each(frame: types.FrameType, event: str, _: Any) -> Any:
-            if event == "call" and frame.f_code.co_filename.startswith(prefix):
-                seen.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
-                return local
-            return None
-
+        cost_s: dict[pytest.Item, float] = {}
+        tracer = coverage.Coverage(data_file=None, include=[f"{RULES}/*.py"], messages=False)
+        tracer.start()
         for item in items:
-            seen.clear()
+            tracer.switch_context(item.nodeid)
             start = time.perf_counter()
-            sys.settrace(each)
             reports = runtestprotocol(item, log=False)
-            sys.settrace(None)
             cost_s[item] = time.perf_counter() - start
             if any(report.failed for report in reports):
                 raise pytest.UsageError(f"{item.nodeid} fails without any change")
-            for path, line in seen:
-                name = Path(path).stem
-                for covered in statements[name].get(line, (line,)):
-                    lines[(name, covered)].add(item)
+        tracer.stop()
+        by_id = {item.nodeid: item for item in items}
+        for name in MODULES:
+            statements = _statement_starts(RULES / f"{name}.py")
+            for line, tests in tracer.get_data().contexts_by_lineno(str(RULES / f"{name}.py")).items():
+                for covered in statements.get(line, (line,)):
+                    lines[(name, covered)] |= {by_id[test] for test in tests if test in by_id}
         return lines, cost_s
 
     def _outcome(self, tests: list[pytest.Item], mutant: Mutant, limit_s: float) -> tuple[str, pytest.Item | None]:
@@ -284,7 +284,10 @@ class Runner:
     def _tested(self, tests: list[pytest.Item], mutant: Mutant, limit_s: float, writer: int) -> int:
         signal.alarm(int(limit_s) + 1)
         sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-        if not apply(mutant):
+        try:
+            if not apply(mutant):
+                return 3
+        except TypeError:  # a changed constant that has no value
             return 3
         for number, item in enumerate(tests):
             if any(report.failed for report in runtestprotocol(item, log=False)):

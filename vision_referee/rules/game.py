@@ -39,7 +39,6 @@ class Game:
     """Any ball may be struck, and every ball is an object ball (A-1)."""
     cue_ball_fall_counts: ClassVar[bool] = False
     """The cue ball that falls off an object ball is no foul (M-2)."""
-    pays_from_shelf: ClassVar[bool] = False
 
     # --- the score ---
 
