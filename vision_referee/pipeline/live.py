@@ -21,6 +21,7 @@ from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Event
 from vision_referee.domain.rulings import Ruling
 from vision_referee.events.line import BallNow, MotionStage
+from vision_referee.pipeline import heap
 from vision_referee.pipeline.eye import CALIBRATION_FRAMES, Eye, TableWish, find_table, models_in_use
 from vision_referee.pipeline.live_book import LiveBook
 from vision_referee.pipeline.live_facts import LiveNow, Phase, shot_clock_now
@@ -129,6 +130,7 @@ class LiveSession:
         """The next frame is watched as if after a cut."""
         self._after_drop: set[int] = set()
         self._stumbled_s: list[float] = []
+        self._tidied_s = 0.0
         self._size = (0, 0)
         self._shown: Shown | None = None
         self._balls: tuple[BallNow, ...] = ()
@@ -395,6 +397,9 @@ class LiveSession:
         self._delay_s = max(0.0, self._feed.clock_s() - frame.t_s)
         self._show(frame)
         self._file_recording()
+        if frame.t_s - self._tidied_s > heap.EVERY_S and not any(ball.moving for ball in self._balls):
+            self._tidied_s = frame.t_s
+            heap.give_back()
 
     def _show(self, frame: Frame) -> None:
         if self._shown is None or frame.t_s - self._shown.t_s >= _SHOWN_EVERY_S:
