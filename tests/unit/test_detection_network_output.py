@@ -9,6 +9,7 @@ from vision_referee.calibration.tables import load_table
 from vision_referee.detection.network import BINS, boxes_from_maps, suppress
 from vision_referee.detection.region import Region, table_region, whole_picture
 from vision_referee.domain.table import TableSpec
+from vision_referee.video.frames import Frame
 
 TABLE = load_table("pyramid-12ft")
 
@@ -61,7 +62,7 @@ def test_boxes_go_back_to_the_pictures_own_pixels() -> None:
     region = Region(x0=100, y0=50, x1=740, y1=450, scale=0.5)
     picture = np.zeros((720, 1280, 3), np.uint8)
     picture[200:240, 300:340] = 255
-    cut = region.cut(picture)
+    cut = region.cut(Frame.still(picture))
     assert cut.shape == (224, 320, 3)
     rows, columns = np.nonzero(cut[..., 0] > 128)
     box = np.array([[columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]], float)

@@ -9,6 +9,7 @@ from vision_referee.calibration.calibration import Calibration
 from vision_referee.calibration.camera import Camera
 from vision_referee.calibration.tables import load_table
 from vision_referee.detection.occlusion import OccluderMap
+from vision_referee.video.frames import Frame
 
 TABLE = load_table("pyramid-12ft")
 SCALE = 0.25
@@ -44,7 +45,7 @@ def _at(covered: np.ndarray, x: float, y: float) -> float:
 
 
 def test_bare_cloth_under_uneven_light_is_free() -> None:
-    covered = OccluderMap(_calibration()).update(np.repeat(_cloth(), 1, axis=0), np.zeros((0, 2)))
+    covered = OccluderMap(_calibration()).update(Frame.still(np.repeat(_cloth(), 1, axis=0)), np.zeros((0, 2)))
     assert covered.mean() < 0.02 and covered.max() < 0.3
 
 
@@ -53,7 +54,7 @@ def test_an_arm_covers_what_is_under_it_and_nothing_else() -> None:
     picture = _cloth()
     a, b = _px(calibration, 1000, 0), _px(calibration, 1200, 800)
     cv2.line(picture, a, b, (120, 150, 210), 25)
-    covered = OccluderMap(calibration).update(picture, np.zeros((0, 2)))
+    covered = OccluderMap(calibration).update(Frame.still(picture), np.zeros((0, 2)))
     assert _at(covered, 1100, 400) > 0.8
     assert _at(covered, 2500, 400) < 0.1
 
@@ -66,8 +67,8 @@ def test_a_shadow_and_a_known_ball_are_not_in_the_way() -> None:
     cv2.circle(shadow, _px(calibration, 800, 900), 60, (0, 0, 0), -1)
     picture = cv2.addWeighted(picture, 0.55, shadow, 0.45, 0).astype(np.uint8)
     cv2.circle(picture, _px(calibration, 2000, 900), 9, (230, 240, 240), -1)
-    known = OccluderMap(calibration).update(picture, ball)
-    unknown = OccluderMap(calibration).update(picture, np.zeros((0, 2)))
+    known = OccluderMap(calibration).update(Frame.still(picture), ball)
+    unknown = OccluderMap(calibration).update(Frame.still(picture), np.zeros((0, 2)))
     assert _at(known, 800, 900) < 0.3
     assert _at(known, 2000, 900) < 0.1 < _at(unknown, 2000, 900)
 
@@ -77,7 +78,7 @@ def test_what_stays_for_long_becomes_part_of_the_table() -> None:
     picture = _cloth()
     cv2.rectangle(picture, _px(calibration, 1500, 300), _px(calibration, 1700, 100), (90, 90, 160), -1)
     follower = OccluderMap(calibration)
-    first = follower.update(picture, np.zeros((0, 2)))
+    first = follower.update(Frame.still(picture), np.zeros((0, 2)))
     for _ in range(1500):
-        last = follower.update(picture, np.zeros((0, 2)))
+        last = follower.update(Frame.still(picture), np.zeros((0, 2)))
     assert _at(first, 1600, 200) > 0.8 and _at(last, 1600, 200) < 0.3

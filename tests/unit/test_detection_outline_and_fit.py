@@ -9,6 +9,7 @@ import pytest
 from vision_referee.calibration.camera import Camera
 from vision_referee.detection.outline import circles, sphere_outline
 from vision_referee.detection.refine import fit_outlines
+from vision_referee.video.frames import Frame
 
 GREEN = (60, 120, 40)
 
@@ -50,14 +51,14 @@ def test_the_centre_of_a_plain_ball_is_found_to_a_tenth_of_a_pixel(
 ) -> None:
     truth = (38.37, 41.81)
     picture = _disc(truth, 12.0, colour, cloth)
-    fit = fit_outlines(picture, np.array([[39.6, 40.9]]), circles(np.array([12.0])))
+    fit = fit_outlines(Frame.still(picture), np.array([[39.6, 40.9]]), circles(np.array([12.0])))
     assert np.linalg.norm(fit.centre_px[0] - truth) < 0.1
     assert fit.support[0] > 0.6
 
 
 def test_a_wrong_expected_size_is_noticed_and_does_not_move_the_centre() -> None:
     picture = _disc((40.2, 39.7), 12.0, (235, 240, 240))
-    fit = fit_outlines(picture, np.array([[40.0, 40.0]]), circles(np.array([11.2])))
+    fit = fit_outlines(Frame.still(picture), np.array([[40.0, 40.0]]), circles(np.array([11.2])))
     assert fit.scale[0] == pytest.approx(12.0 / 11.2, abs=0.02)
     assert np.linalg.norm(fit.centre_px[0] - (40.2, 39.7)) < 0.1
 
@@ -67,7 +68,7 @@ def test_a_shadow_beside_the_ball_moves_the_centre_little() -> None:
     shadow = _disc((46.0, 44.0), 12.0, (30, 60, 20))
     ball = np.abs(picture.astype(int) - GREEN).sum(axis=2, keepdims=True) > 30
     both = np.where(ball, picture, shadow).astype(np.uint8)
-    fit = fit_outlines(both, np.array([[40.8, 40.5]]), circles(np.array([12.0])))
+    fit = fit_outlines(Frame.still(both), np.array([[40.8, 40.5]]), circles(np.array([12.0])))
     assert np.linalg.norm(fit.centre_px[0] - (40.0, 40.0)) < 0.4
 
 
@@ -75,21 +76,22 @@ def test_two_touching_balls_keep_their_own_centres() -> None:
     picture = _disc((30.0, 40.0), 12.0, (230, 235, 235))
     other = _disc((54.0, 40.0), 12.0, (225, 230, 235))
     both = np.where(np.arange(80)[None, :, None] < 42, picture, other).astype(np.uint8)
-    fit = fit_outlines(both, np.array([[31.0, 40.4], [53.2, 39.5]]), circles(np.array([12.0, 12.0])))
+    fit = fit_outlines(Frame.still(both), np.array([[31.0, 40.4], [53.2, 39.5]]), circles(np.array([12.0, 12.0])))
     assert np.abs(fit.centre_px - [[30.0, 40.0], [54.0, 40.0]]).max() < 0.3
 
 
 def test_bare_cloth_gives_no_support() -> None:
     rng = np.random.default_rng(0)
     picture = np.clip(np.full((80, 80, 3), GREEN) + rng.normal(0, 1.0, (80, 80, 3)), 0, 255).astype(np.uint8)
-    sure = fit_outlines(_disc((40.0, 40.0), 12.0, (235, 240, 240)), np.array([[40.0, 40.0]]), circles(np.array([12.0])))
-    bare = fit_outlines(picture, np.array([[40.0, 40.0]]), circles(np.array([12.0])))
+    ball = _disc((40.0, 40.0), 12.0, (235, 240, 240))
+    sure = fit_outlines(Frame.still(ball), np.array([[40.0, 40.0]]), circles(np.array([12.0])))
+    bare = fit_outlines(Frame.still(picture), np.array([[40.0, 40.0]]), circles(np.array([12.0])))
     assert bare.support[0] < 0.6 * sure.support[0]
     assert bare.sigma_px[0] > sure.sigma_px[0]
 
 
 def test_no_balls_is_no_error() -> None:
-    fit = fit_outlines(np.zeros((40, 40, 3), np.uint8), np.zeros((0, 2)), circles(np.zeros(0)))
+    fit = fit_outlines(Frame.still(np.zeros((40, 40, 3), np.uint8)), np.zeros((0, 2)), circles(np.zeros(0)))
     assert fit.centre_px.shape == (0, 2)
 
 

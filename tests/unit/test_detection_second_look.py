@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vision_referee.detection.second_look import BALL_PX, second_looks
+from vision_referee.video.frames import Frame
 
 SIZE = (1280, 720)
 
@@ -39,7 +40,7 @@ def test_a_tile_at_the_pictures_edge_stays_inside_it() -> None:
     looks = second_looks(_boxes((8, 8), (30, 8)), np.full(2, 0.8), 0.5, SIZE)
     tile, _ = looks[0]
     assert tile.x0 >= 0 and tile.y0 >= 0
-    cut = tile.cut(np.zeros((720, 1280, 3), np.uint8))
+    cut = tile.cut(Frame.still(np.zeros((720, 1280, 3), np.uint8)))
     assert cut.shape[0] % 32 == 0 and cut.shape[1] % 32 == 0
 
 

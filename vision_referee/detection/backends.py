@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +17,7 @@ F32 = npt.NDArray[np.float32]
 U8 = npt.NDArray[np.uint8]
 
 MODEL_NAME = "ball_detector"
+_FOR_ONE_THREAD_PX = 110_000
 
 
 class Backend(Protocol):
@@ -25,24 +28,33 @@ class Backend(Protocol):
 
 
 class OpenVinoBackend:
-    """The exported graph; colour order and scale are inside it. One compiled graph is kept per input size."""
+    """The exported graph; colour order and scale are inside it. One compiled graph is kept per input size: of several
+    sizes in turn, one graph for all of them would take twice the time."""
 
     def __init__(self, model_xml: Path, *, threads: int = 2) -> None:
         import openvino
 
         self._core = openvino.Core()
         self._model = self._core.read_model(str(model_xml))
-        self._options = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"}
-        self._compiled: dict[tuple[int, int], Any] = {}
+        self._threads = threads
+        self._requests: dict[tuple[int, int], Any] = {}
+        self._one_at_a_time = threading.Lock()
 
     def maps(self, pixels: U8) -> tuple[F32, F32]:
-        size = (pixels.shape[0], pixels.shape[1])
-        if size not in self._compiled:
-            self._model.reshape([1, size[0], size[1], 3])
-            self._compiled[size] = self._core.compile_model(self._model, "CPU", self._options).create_infer_request()
-        request = self._compiled[size]
-        request.infer([pixels[None]])
-        return request.get_output_tensor(0).data[0, 0], request.get_output_tensor(1).data[0]
+        with self._one_at_a_time:
+            request = self._request((pixels.shape[0], pixels.shape[1]))
+            request.infer([pixels[None]])
+            scores, edges = (request.get_output_tensor(k).data for k in (0, 1))
+            return scores[0, 0].copy(), edges[0].copy()
+
+    def _request(self, size: tuple[int, int]) -> Any:
+        if size not in self._requests:
+            self._model.reshape([1, *size, 3])
+            # A small input is done before a second thread has woken.
+            threads = self._threads if size[0] * size[1] > _FOR_ONE_THREAD_PX else 1
+            options = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"}
+            self._requests[size] = self._core.compile_model(self._model, "CPU", options).create_infer_request()
+        return self._requests[size]
 
 
 class TorchBackend:
@@ -70,15 +82,22 @@ class TorchBackend:
 def open_backend(folder: Path | None = None, *, threads: int = 2) -> Backend:
     """The best backend for this machine; ``folder`` holds the model's files (default: the shipped ones).
 
+    A network is compiled once in a process: who asks again gets the same backend, which threads may share.
+
     Raises InputError when the files are not there.
     """
     folder = folder or data_folder("models")
     graph, weights = folder / f"{MODEL_NAME}.xml", folder / f"{MODEL_NAME}.pt"
     if weights.is_file() and has_gpu():
-        return TorchBackend(weights)
+        return _opened(weights, 0, weights.stat().st_mtime_ns)
     if not graph.is_file():
         raise InputError(f"{graph}: the detector's model is not there; install the package again or run 'make train'")
-    return OpenVinoBackend(graph, threads=threads)
+    return _opened(graph, threads, graph.stat().st_mtime_ns)
+
+
+@cache
+def _opened(path: Path, threads: int, changed_ns: int) -> Backend:
+    return OpenVinoBackend(path, threads=threads) if path.suffix == ".xml" else TorchBackend(path)
 
 
 def has_gpu() -> bool:

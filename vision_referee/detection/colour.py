@@ -6,6 +6,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from vision_referee.detection.sampling import polar_samples
+from vision_referee.video.frames import Frame
+
 F64 = npt.NDArray[np.float64]
 F32 = npt.NDArray[np.float32]
 
@@ -25,6 +28,14 @@ def mean_lab(samples: F32) -> F64:
     mean = (samples * keep[..., None]).sum(axis=1) / np.maximum(keep.sum(axis=1), 1)[:, None]
     lab = cv2.cvtColor((mean[None] / 255).astype(np.float32), cv2.COLOR_BGR2Lab)[0]
     return np.asarray(lab, np.float64)
+
+
+def disc_lab(frame: Frame, centre_px: F64, outlines_px: F64) -> F64:
+    """CIELAB (n, 3) inside the discs of balls with centres (n, 2) and outlines (n, k, 2) about them."""
+    if len(centre_px) == 0:
+        return np.zeros((0, 3))
+    samples = polar_samples(frame, centre_px, outlines_px[:, ::2], np.array([0.15, 0.35, 0.5, 0.65, 0.78]))
+    return mean_lab(samples.reshape(len(centre_px), -1, 3))
 
 
 class CueBallColour:

@@ -6,6 +6,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from vision_referee.video.frames import Frame
+
 F64 = npt.NDArray[np.float64]
 U8 = npt.NDArray[np.uint8]
 
@@ -35,3 +37,15 @@ def number_crops(bgr: U8, centres_px: F64, radius_px: F64) -> U8:
             source, affine, (CROP_PX, CROP_PX), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
         )  # fmt: skip
     return out
+
+
+def frame_crops(frame: Frame, centres_px: F64, radius_px: F64) -> U8:
+    """:func:`number_crops` of a frame, of which only the balls' surroundings are converted to BGR."""
+    width, height = frame.size_px
+    crops = [np.empty((0, CROP_PX, CROP_PX, 3), np.uint8)]
+    for centre, radius in zip(centres_px, radius_px, strict=True):
+        reach = 1.5 * float(radius) + 3
+        x0, y0 = (int(v) for v in np.clip(np.floor(centre - reach), 0, (width - 2, height - 2)))
+        x1, y1 = (int(v) for v in np.clip(np.ceil(centre + reach) + 1, (x0 + 2, y0 + 2), (width, height)))
+        crops.append(number_crops(frame.part(x0, y0, x1, y1), (centre - (x0, y0))[None], np.array([radius])))
+    return np.concatenate(crops)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vision_referee.detection.number_crops import CLASSES, CROP_PX, UNNUMBERED, number_crops
+from vision_referee.detection.number_crops import CLASSES, CROP_PX, UNNUMBERED, frame_crops
 from vision_referee.resources import data_folder
+from vision_referee.video.frames import Frame
 
 F64 = npt.NDArray[np.float64]
 U8 = npt.NDArray[np.uint8]
@@ -36,9 +37,9 @@ class NumberReader:
             model.reshape([batch, CROP_PX, CROP_PX, 3])
             self._requests[batch] = core.compile_model(model, "CPU", options).create_infer_request()
 
-    def probabilities(self, bgr: U8, centres_px: F64, radius_px: F64) -> F64:
+    def probabilities(self, frame: Frame, centres_px: F64, radius_px: F64) -> F64:
         """(n, 17) as in ``Detections.number_p``: cue, 1..15, cannot be told; each row sums to 1."""
-        return honest(self.run(number_crops(bgr, centres_px, radius_px)))
+        return honest(self.run(frame_crops(frame, centres_px, radius_px)))
 
     def run(self, crops: U8) -> F64:
         """The network's own 17 probabilities (n, 17) for crops (n, CROP_PX, CROP_PX, 3) BGR: cue, 1..15, no number."""

@@ -5,19 +5,16 @@ A shadow keeps the cloth's colour and is let pass; a hand, a sleeve or a cue doe
 
 from __future__ import annotations
 
-from typing import Any
-
 import cv2
 import numpy as np
 import numpy.typing as npt
 
 from vision_referee.calibration.calibration import Calibration
+from vision_referee.video.frames import Frame
 
 F64 = npt.NDArray[np.float64]
 F32 = npt.NDArray[np.float32]
-U8 = npt.NDArray[np.uint8]
 
-_NO_MAP: Any = None  # the first map already holds x and y
 _PER_CELL = 3
 _CELL_IN_BALLS = 0.8
 _COLOUR_STEP = 12.0
@@ -44,9 +41,9 @@ class OccluderMap:
         self._where = px.reshape(rows, columns, 2)
         self._cloth: F32 | None = None
 
-    def update(self, bgr: U8, balls_mm: F64) -> F64:
+    def update(self, frame: Frame, balls_mm: F64) -> F64:
         """The map (rows = y, columns = x), 0..1, for a picture and the balls (n, 2) found in it."""
-        seen = cv2.remap(bgr, self._where, _NO_MAP, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        seen = frame.sample(self._where).astype(np.uint8)
         lab = cv2.cvtColor(seen, cv2.COLOR_BGR2Lab).astype(np.float32)
         if self._cloth is None:
             self._cloth = _even_cloth(lab)

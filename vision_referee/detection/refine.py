@@ -8,17 +8,15 @@ change of size. Neighbours, shadows and hands spoil some profiles; the fit gives
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
+from vision_referee.detection.sampling import polar_samples
+from vision_referee.video.frames import Frame
+
 F64 = npt.NDArray[np.float64]
 F32 = npt.NDArray[np.float32]
-U8 = npt.NDArray[np.uint8]
-
-_NO_MAP: Any = None  # the first map already holds x and y
 
 _INNER, _OUTER, _STEPS = 0.60, 1.32, 31
 _RHO = np.linspace(_INNER, _OUTER, _STEPS)
@@ -40,10 +38,10 @@ class Fit:
     support: F64
 
 
-def fit_outlines(bgr: U8, centres_px: F64, outlines_px: F64, *, rounds: int = 2) -> Fit:
+def fit_outlines(frame: Frame, centres_px: F64, outlines_px: F64, *, rounds: int = 2) -> Fit:
     """Fit outlines to a picture.
 
-    ``bgr`` (h, w, 3); ``centres_px`` (n, 2) first guesses, good to about a fifth of the radius; ``outlines_px``
+    ``centres_px`` (n, 2) first guesses, good to about a fifth of the radius; ``outlines_px``
     (n, k, 2) the expected outline about its centre (0, 0).
     """
     outlines_px = (
@@ -62,7 +60,7 @@ def fit_outlines(bgr: U8, centres_px: F64, outlines_px: F64, *, rounds: int = 2)
     reach = (0.22, 0.13, 0.09)
     for turn in range(rounds):
         width = reach[min(turn, len(reach) - 1)]
-        strength = _edge_strength(bgr, centre, outlines_px * scale[:, None, None])
+        strength = _edge_strength(frame, centre, outlines_px * scale[:, None, None])
         offset, height = _steepest(strength, width)
         clear = height / np.maximum(np.percentile(height, 75, axis=1, keepdims=True), 1e-6)
         weight = np.clip(clear, 0, 1.2) * (height > 2.0)
@@ -79,25 +77,13 @@ def fit_outlines(bgr: U8, centres_px: F64, outlines_px: F64, *, rounds: int = 2)
     return Fit(centre_px=centre, scale=scale, sigma_px=sigma, support=support)
 
 
-def polar_samples(bgr: U8, centre: F64, outlines: F64, rho: F64) -> F32:
-    """Colours (n, k, len(rho), 3) along the outline's points at fractions ``rho`` of their distance from the centre."""
-    n, k = outlines.shape[:2]
-    away = outlines.astype(np.float32)[:, :, None, :] * rho.astype(np.float32)[None, None, :, None]
-    flat = (centre.astype(np.float32)[:, None, None, :] + away).reshape(n * k, len(rho), 2)
-    rows = []
-    for start in range(0, len(flat), 16_000):  # cv2.remap takes fewer than 32768 rows
-        part = flat[start : start + 16_000]
-        rows.append(cv2.remap(bgr, part, _NO_MAP, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
-    return np.concatenate(rows).reshape(n, k, len(rho), 3).astype(np.float32)
-
-
-def _edge_strength(bgr: U8, centre: F64, outlines: F64) -> F32:
+def _edge_strength(frame: Frame, centre: F64, outlines: F64) -> F32:
     """(n, k, _STEPS) how fast the colour leaves the ball's own along each profile, outward.
 
     Only the change along the way from the inside's colour to the outside's counts in full: a shadow's edge on the
     cloth changes another way. Colour differences weigh more than brightness, which shadows and highlights change.
     """
-    colours = polar_samples(bgr, centre, outlines, _RHO) @ _WEIGHING
+    colours = polar_samples(frame, centre, outlines, _RHO) @ _WEIGHING
     inside = colours[:, :, _INSIDE].mean(axis=2)
     outside = colours[:, :, _OUTSIDE].mean(axis=2)
     way = outside - inside

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from vision_referee.calibration.camera import Camera
 from vision_referee.domain.table import TableSpec
+from vision_referee.video.frames import Frame
 
 F64 = npt.NDArray[np.float64]
 U8 = npt.NDArray[np.uint8]
@@ -30,34 +31,64 @@ class Region:
     scale: float
 
     @property
+    def crop_px(self) -> tuple[int, int, int, int]:
+        """x0 y0 x1 y1 of what is really cut out: whole pairs of pixels where the half picture serves."""
+        if self.from_half:
+            return (self.x0 // 2 * 2, self.y0 // 2 * 2, self.x1 // 2 * 2, self.y1 // 2 * 2)
+        return (self.x0, self.y0, self.x1, self.y1)
+
+    @property
+    def from_half(self) -> bool:
+        """Cut from the frame's half picture: averaging over areas is dear for odd factors, and this is as good."""
+        return self.scale <= 0.5
+
+    @property
+    def scaled_px(self) -> tuple[int, int]:
+        """(width, height) of the scaled crop."""
+        x0, y0, x1, y1 = self.crop_px
+        return (round((x1 - x0) * self.scale), round((y1 - y0) * self.scale))
+
+    @property
     def input_px(self) -> tuple[int, int]:
         """(width, height) of the network's input: the scaled crop, padded to whole multiples of 32."""
-        width = round((self.x1 - self.x0) * self.scale)
-        height = round((self.y1 - self.y0) * self.scale)
+        width, height = self.scaled_px
         return (_up(width), _up(height))
 
-    def cut(self, bgr: U8) -> U8:
+    def cut(self, frame: Frame) -> U8:
         """The network's input (h, w, 3) from a whole picture."""
-        crop = bgr[self.y0 : self.y1, self.x0 : self.x1]
         width, height = self.input_px
-        size = (round((self.x1 - self.x0) * self.scale), round((self.y1 - self.y0) * self.scale))
-        how = cv2.INTER_AREA if self.scale < 0.75 else cv2.INTER_LINEAR
-        small = crop if size == (crop.shape[1], crop.shape[0]) else cv2.resize(crop, size, interpolation=how)
+        small = self._scaled(frame)
         if small.shape[:2] == (height, width):
             return np.ascontiguousarray(small, np.uint8)
         padded = np.full((height, width, 3), 114, np.uint8)
         padded[: small.shape[0], : small.shape[1]] = small
         return padded
 
+    def _scaled(self, frame: Frame) -> U8:
+        x0, y0, x1, y1 = self.crop_px
+        if self.from_half:
+            crop = frame.half()[y0 // 2 : y1 // 2, x0 // 2 : x1 // 2]
+        else:
+            crop = frame.part(x0, y0, x1, y1)
+        if self.scaled_px == (crop.shape[1], crop.shape[0]):
+            return crop
+        how = cv2.INTER_AREA if self.scaled_px[0] < 0.75 * crop.shape[1] else cv2.INTER_LINEAR
+        return np.asarray(cv2.resize(crop, self.scaled_px, interpolation=how), np.uint8)
+
     def to_picture(self, boxes: F64) -> F64:
         """Boxes (n, 4) in input pixels to pixels of the whole picture (pixel centres at whole numbers)."""
-        sx = round((self.x1 - self.x0) * self.scale) / (self.x1 - self.x0)
-        sy = round((self.y1 - self.y0) * self.scale) / (self.y1 - self.y0)
-        return boxes / (sx, sy, sx, sy) + (self.x0 - 0.5, self.y0 - 0.5, self.x0 - 0.5, self.y0 - 0.5)
+        x0, y0, x1, y1 = self.crop_px
+        sx, sy = self.scaled_px[0] / (x1 - x0), self.scaled_px[1] / (y1 - y0)
+        return boxes / (sx, sy, sx, sy) + (x0 - 0.5, y0 - 0.5, x0 - 0.5, y0 - 0.5)
 
 
 def _up(value: int) -> int:
     return max(MULTIPLE_PX, -(-value // MULTIPLE_PX) * MULTIPLE_PX)
+
+
+def _handy(scale: float) -> float:
+    """A scale close to 1 or 1/2 becomes just that: the pixels need no resampling."""
+    return next((handy for handy in (1.0, 0.5) if 0.93 * handy < scale < 1.08 * handy), scale)
 
 
 def table_region(camera: Camera, table: TableSpec, *, pixels: int, least_ball_px: float, most_pixels: int) -> Region:
@@ -82,12 +113,10 @@ def table_region(camera: Camera, table: TableSpec, *, pixels: int, least_ball_px
     scale = np.sqrt(pixels / area)
     scale = max(scale, min(least_ball_px / float(sizes[:4].min()), np.sqrt(most_pixels / area)))
     scale = min(scale, 2 * EASY_BALL_PX / float(sizes[4]))
-    if 0.93 < scale < 1.08:
-        scale = 1.0
-    return Region(x0=int(low[0]), y0=int(low[1]), x1=int(high[0]), y1=int(high[1]), scale=float(scale))
+    return Region(x0=int(low[0]), y0=int(low[1]), x1=int(high[0]), y1=int(high[1]), scale=_handy(float(scale)))
 
 
 def whole_picture(width: int, height: int, *, pixels: int) -> Region:
     """All of a picture of which no calibration is known."""
     scale = min(float(np.sqrt(pixels / (width * height))), 2.0)
-    return Region(x0=0, y0=0, x1=width, y1=height, scale=1.0 if 0.93 < scale < 1.08 else scale)
+    return Region(x0=0, y0=0, x1=width, y1=height, scale=_handy(scale))

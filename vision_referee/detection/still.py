@@ -12,7 +12,9 @@ import numpy.typing as npt
 from vision_referee.calibration.calibration import Calibration
 from vision_referee.detection.backends import Backend
 from vision_referee.detection.detections import Detections
-from vision_referee.detection.detector import BallDetector, DetectorSettings, PixelDetector
+from vision_referee.detection.detector import BallDetector
+from vision_referee.detection.pixel_detector import PixelDetector
+from vision_referee.detection.settings import DetectorSettings
 from vision_referee.domain.balls import CUE
 from vision_referee.domain.errors import InputError
 from vision_referee.video.frames import Frame
@@ -42,7 +44,7 @@ def read_picture(path: Path) -> U8:
 def position(bgr: U8, calibration: Calibration | None, backend: Backend) -> dict[str, Any]:
     """``corners_px``, ``residual_mm`` and ``balls`` of a picture; mm are null where there is no calibration."""
     if calibration is None:
-        seen = PixelDetector(backend).detect(bgr)
+        seen = PixelDetector(backend).detect(Frame.still(bgr))
         keep = np.nonzero(seen.confidence >= LEAST_CONFIDENCE)[0]
         rows = [
             _row(seen.xy_px[i], seen.r_px[i], None, f"u{k + 1}", seen.confidence[i])
@@ -54,7 +56,7 @@ def position(bgr: U8, calibration: Calibration | None, backend: Backend) -> dict
         wanted = "x".join(str(v) for v in calibration.camera.size_px)
         raise InputError(f"a picture of {width}x{height} does not fit a calibration made for {wanted}; calibrate again")
     detector = BallDetector(calibration, backend=backend, settings=DetectorSettings(numbers_a_frame=0, occluders=False))
-    frame = Frame(index=0, t_s=0.0, picture=bgr)
+    frame = Frame.still(bgr)
     detector.detect(frame, fine=True)  # the first look learns the balls' size and colours
     found = detector.detect(frame, fine=True)
     labels = labels_of(found)

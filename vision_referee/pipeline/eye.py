@@ -15,6 +15,8 @@ from vision_referee.calibration.find import calibrate_frames
 from vision_referee.calibration.recognition import recognise_table
 from vision_referee.detection.detections import Detections
 from vision_referee.detection.detector import BallDetector
+from vision_referee.detection.follower import Follower
+from vision_referee.detection.settings import DetectorSettings
 from vision_referee.domain.errors import CalibrationError
 from vision_referee.domain.table import TableSpec
 from vision_referee.pipeline.orientation import head_from_rack
@@ -69,14 +71,14 @@ def find_table(
     calibration = calibrate_frames(pictures, table=wish.table, head=wish.head, corners_px=corners_px)
     if wish.table is not None and calibration.head_known:
         return calibration
-    looks = [BallDetector(calibration).detect(frame) for frame in frames]
+    looks = _looks(calibration, frames)
     if wish.table is None:
         table, reason = recognise_table(
             calibration, np.vstack([d.xy_px for d in looks]), np.concatenate([d.r_px for d in looks])
         )
         if table.name != calibration.table.name:
             calibration = calibrate_frames(pictures, table=table, head=wish.head, corners_px=corners_px)
-            looks = [BallDetector(calibration).detect(frame) for frame in frames]
+            looks = _looks(calibration, frames)
         calibration = replace(calibration, table_reason=reason)
     if not calibration.head_known:
         side = head_from_rack(calibration, looks)
@@ -85,16 +87,20 @@ def find_table(
     return calibration
 
 
+def _looks(calibration: Calibration, frames: Sequence[Frame]) -> list[Detections]:
+    detector = BallDetector(calibration, settings=DetectorSettings(numbers=False, occluders=False))
+    return [detector.detect(frame) for frame in frames]
+
+
 class Eye:
     """Sees one video: ``look`` turns a frame into detections. ``calibration`` changes when the camera has moved."""
 
-    def __init__(self, calibration: Calibration, wish: TableWish) -> None:
+    def __init__(self, calibration: Calibration) -> None:
         self.first_calibration = calibration
         self.calibration = calibration
         self.moved: list[tuple[float, Calibration]] = []
         """When the camera was found moved, and the calibration from then on."""
-        self._wish = wish
-        self._detector = BallDetector(calibration)
+        self._follower = Follower(BallDetector(calibration))
         self._drift = DriftWatch(calibration)
         self.in_view = True
         self._last = Detections.empty(0, 0.0)
@@ -111,7 +117,9 @@ class Eye:
         moved = self._drift.push(frame)
         if moved is not None:
             self.use(moved, frame.t_s)
-        found = self._detector.detect(frame)
+        if changed.cut:
+            self._follower.forget()
+        found = self._follower.follow(frame)
         self.jumped = changed.hard_cut or _new_places(self._last, found, self.calibration.table.ball_diameter_mm)
         self._last = found
         return found
@@ -132,7 +140,7 @@ class Eye:
         """See by this calibration from ``t_s`` on."""
         self.calibration = calibration
         self.moved.append((t_s, calibration))
-        self._detector.recalibrate(calibration)
+        self._follower.recalibrate(calibration)
         self._drift = DriftWatch(calibration)
 
 

@@ -82,12 +82,12 @@ class Sight:
     """How the table is found in a video's frames, and what then looks at it."""
 
     find: Callable[[Sequence[Frame], TableWish], Calibration] = find_table
-    open_eye: Callable[[Calibration, TableWish], Eye] = Eye
+    open_eye: Callable[[Calibration], Eye] = Eye
 
     def first_look(self, video: VideoSource, wish: TableWish) -> Eye:
         """Raises InputError naming the video."""
         try:
-            return self.open_eye(self.find(sample_frames(video, CALIBRATION_FRAMES), wish), wish)
+            return self.open_eye(self.find(sample_frames(video, CALIBRATION_FRAMES), wish))
         except CalibrationError as error:
             raise InputError(f"{video.info.path}: {error}") from error
 
