@@ -7,13 +7,13 @@ from dataclasses import replace
 import handmade_match as handmade
 import pytest
 
-from vision_referee.domain.events import Crossed, CushionHit, Touch, TouchedBy
+from vision_referee.domain.events import BallAt, Crossed, CushionHit, Touch, TouchedBy
 from vision_referee.domain.rulings import RulingKind
 from vision_referee.domain.table import Cushion, Line
 from vision_referee.review.event_words import event_words
 from vision_referee.review.server.filters import Filter
-from vision_referee.review.server.sheet import games_of, happened
 from vision_referee.review.server.timeline import timeline
+from vision_referee.review.sheet import games_of, happened
 from vision_referee.review.wording import wording
 
 RULINGS = handmade.rulings()
@@ -33,11 +33,17 @@ def test_a_game_that_ended_leaves_no_empty_one_behind() -> None:
 def test_what_happened_in_a_few_words() -> None:
     words = wording("en")
     pot, foul, hanging, _ = RULINGS
-    assert happened(pot, words) == "Counted: 7"
+    assert happened(pot, words) == "Counted: 7 (foot left corner)"
     assert happened(foul, words) == "", "the foul's mark says all"
+    assert happened(replace(foul, spotted=(BallAt(ball="7", x=1, y=1),)), words) == "Spotted: 7"
     assert happened(replace(pot, counted=()), words) == "no ball counted"
-    assert happened(hanging, words) == hanging.text["en"]
+    missed = replace(pot, counted=(), notes=("break", "called:7:foot_left:"))
+    assert happened(missed, words) == "The break. Not made: 7 (foot left corner)"
+    assert happened(replace(missed, notes=("called::foot_left:",)), words) == "Not made: foot left corner"
+    assert happened(hanging, words) == "Hanging ball. Put back: 3"
     assert happened(replace(foul, replay=True), words) == "The stroke is repeated"
+    warning = replace(hanging, kind=RulingKind.BETWEEN, restored=(), text={"en": "Warning to Boris."})
+    assert happened(warning, words) == "Warning to Boris."
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from vision_referee.review.clips import clip_name
 from vision_referee.review.diagram import stroke_svg
 from vision_referee.review.restoration import picture_name
 from vision_referee.review.ruling_words import consequences, kind_and_player, penalty_words, ruling_text
+from vision_referee.review.sheet import games_of, happened
 from vision_referee.review.statistics import MatchStatistics, PlayerStatistics, match_statistics
 from vision_referee.review.stroke_view import stroke_view
 from vision_referee.review.wording import Wording, wording
@@ -61,6 +62,8 @@ def report_html(folder: MatchFolder, *, lang: str) -> str:
         css=Markup(stylesheet()),
         known_rules=f"rules.{info.rules}" in words,
         rulings=rulings,
+        sheet=games_of(rulings) if rulings else [],
+        happened=lambda ruling: happened(ruling, words),
         players=[p.player for p in stats.players] or list(info.players),
         score=rulings[-1].score if rulings else info.score,
         games=games_won(rulings),

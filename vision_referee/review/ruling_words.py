@@ -35,6 +35,8 @@ def penalty_words(penalty: Penalty | None, words: Wording) -> str:
     if penalty is None:
         return ""
     to = penalty.to or words("report.nobody")
+    if penalty.points and penalty.offender:
+        return words("report.penalty_points_off", points=penalty.points, player=to, offender=penalty.offender)
     if penalty.points:
         return words("report.penalty_points", points=penalty.points, player=to)
     if penalty.balls:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vision_referee.record.phrases.announce import announce, with_text
+from vision_referee.record.phrases.announce import CalledShot, announce, called, with_text
 from vision_referee.record.phrases.book import LANGUAGES, PhraseBook, phrase_book
 
-__all__ = ["LANGUAGES", "PhraseBook", "announce", "phrase_book", "with_text"]
+__all__ = ["LANGUAGES", "CalledShot", "PhraseBook", "announce", "called", "phrase_book", "with_text"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from vision_referee.domain.balls import CUE
 from vision_referee.domain.events import BallAt
 from vision_referee.domain.rulings import CountedBall, CueBallState, Foul, FoulCode, Ruling, RulingKind
-from vision_referee.domain.table import TableSpec
+from vision_referee.domain.table import PocketName, TableSpec
 from vision_referee.record.phrases.book import LANGUAGES, PhraseBook, phrase_book
 
 _COUNTING_RULE = {"small-russian": "S-7", "russian": "R-2", "moscow": "M-1", "american": "A-1"}
@@ -94,15 +94,32 @@ def _clean_stroke(ruling: Ruling, book: PhraseBook, rules: str) -> str:
     return book("say", f"call_{outcome}", player=player, call=called, rule=_COUNTING_RULE.get(rules, "G-7"))
 
 
-def _called(ruling: Ruling, book: PhraseBook) -> str | None:
-    """What was called, in words; None where nothing was."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalledShot:
+    """What was called before a stroke (S-6); of the last ball the pocket alone may be."""
+
+    ball: str | None
+    pocket: PocketName
+    how: str
+
+
+def called(ruling: Ruling) -> CalledShot | None:
+    """The call of a ruling's stroke; None where there was no complete one."""
     note = next((note for note in ruling.notes if note.startswith("called:")), None)
     if note is None:
         return None
     _, ball, pocket, how = note.split(":", 3)
-    where = book("into", pocket)
-    said = book("say", "called_one", ball=book.ball(ball), pocket=where) if ball else where
-    return book("say", "called_how", call=said, how=how) if how else said
+    return CalledShot(ball=ball or None, pocket=PocketName(pocket), how=how)
+
+
+def _called(ruling: Ruling, book: PhraseBook) -> str | None:
+    """The call in words; None where there was none."""
+    call = called(ruling)
+    if call is None:
+        return None
+    where = book("into", call.pocket.value)
+    said = book("say", "called_one", ball=book.ball(call.ball), pocket=where) if call.ball else where
+    return book("say", "called_how", call=said, how=call.how) if call.how else said
 
 
 def _names(balls: Iterable[str], book: PhraseBook) -> str:

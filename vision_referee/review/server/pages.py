@@ -30,11 +30,11 @@ from vision_referee.review.server.filters import ONLY, AskedFilter, Filter
 from vision_referee.review.server.pulse import Pulse
 from vision_referee.review.server.requests import OFFICIAL_FIELDS, default_time_s, requested_events, whole_number
 from vision_referee.review.server.security import FORM_FIELD, form_is_ours, form_token, keep_form_token
-from vision_referee.review.server.sheet import games_of, happened
 from vision_referee.review.server.shelf import Shelf
 from vision_referee.review.server.store import Change
 from vision_referee.review.server.timeline import timeline
 from vision_referee.review.server.visitor import THEMES, Visitor, keep_preferences, visitor
+from vision_referee.review.sheet import games_of, happened
 from vision_referee.review.stroke_view import numbers_learned, stroke_view
 from vision_referee.review.wording import LANGUAGES, Wording
 
