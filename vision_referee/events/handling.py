@@ -13,6 +13,8 @@ from vision_referee.tracking.window import SolvedWindow
 
 HAND_S = 0.2
 """How long a hand that has let go of a ball still hides it."""
+_GRASP_S = 0.1
+"""A hand covers a ball about so long before it lifts it."""
 
 
 def find_handling(
@@ -32,7 +34,7 @@ def find_handling(
             length = last.t1_s - last.t0_s
             confidence = float(np.clip(0.5 + 0.3 * length, 0.5, 0.9))
             # The hand that put it there still covered it at first.
-            t_s = max(last.t0_s - HAND_S, scene.start_s)
+            t_s = last.t0_s - HAND_S
             events.append(Placed(t=t_s, ball=path.label, x=float(x), y=float(y), confidence=confidence))
         track = followed.get(ball)
         if path.alive and last.resting and track is not None and _is_gone(scene, path, track):
@@ -40,7 +42,7 @@ def find_handling(
             seen_gone = track.bare_s > scene.settings.gone_s
             events.append(
                 PickedUp(
-                    t=max(last.t1_s, scene.start_s), ball=path.label, x=float(x), y=float(y),
+                    t=last.t1_s + _GRASP_S, ball=path.label, x=float(x), y=float(y),
                     confidence=0.9 if seen_gone and track.covered_s is not None else 0.6,
                 )
             )  # fmt: skip

@@ -104,7 +104,7 @@ def _fell_in(path: BallPath, pocket: Pocket, depth: F64, side: F64, scene: Scene
         if last.resting and depth[-1] < hanging_depth_mm(table) - margin:
             return None
         confidence = 0.95 if depth[-1] > -0.4 * radius else 0.9
-        if last.resting and unseen < 1.0:
+        if path.alive and last.resting and unseen < 1.0:
             return None
         t_s = _gone_at_the_edge(path, pocket, depth, lip, scene)
         return Departure(ball=path.ball, t_s=t_s, pocket=pocket.name, confidence=confidence)

@@ -14,13 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from vision_referee.domain.balls import CUE
-from vision_referee.domain.events import Contact, Strike, Touch
+from vision_referee.domain.events import Contact, Strike, Touch, TouchedBy
 from vision_referee.events.scene import Scene, Touching
+from vision_referee.events.touches import goes_under_a_hand, touched_by
 from vision_referee.tracking.breaks import Break
 from vision_referee.tracking.mouths import nearest_nose
 from vision_referee.tracking.paths import BallPath
 
 F64 = npt.NDArray[np.float64]
+_FASTEST_HAND_MM_S = 1500.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,9 +160,7 @@ def _drop_frozen_partings(scene: Scene, starts: list[Start]) -> None:
     struck = {ball for ball, path in scene.paths.items() if _is_struck(scene, path)}
     if not struck and starts:
         struck = {starts[0].ball}
-    scene.touchings = [
-        t for t in scene.touchings if struck & {t.a, t.b} or not _still_together(scene, t.a, t.b, t.t_s)
-    ]
+    scene.touchings = [t for t in scene.touchings if struck & {t.a, t.b} or not _still_together(scene, t.a, t.b, t.t_s)]
 
 
 def _is_struck(scene: Scene, path: BallPath) -> bool:
@@ -318,6 +318,11 @@ def _strike_or_touch(scene: Scene, start: Start, starts: list[Start]) -> None:
         return
     if scene.attended(start.xy_mm, start.t_s) is False and speed < 400.0:
         return  # nothing was there to strike or touch it
+    if speed < _FASTEST_HAND_MM_S and goes_under_a_hand(scene, path, start.t_s):
+        scene.events.append(
+            Touch(t=start.t_s, ball=path.label, by=TouchedBy.HAND, moved_mm=round(start.moved_mm, 1), confidence=0.85)
+        )
+        return
     struck = speed > scene.settings.strike_speed_mm_s and _goes_by_itself(path, start)
     if struck and under_way and not is_cue and speed < 400.0:
         struck = False
@@ -343,7 +348,8 @@ def _strike_or_touch(scene: Scene, start: Start, starts: list[Start]) -> None:
         )
         return
     sure = float(np.clip(0.4 + 0.1 * start.moved_mm / max(error, 1.0), 0.4, 0.9))
-    scene.events.append(Touch(t=start.t_s, ball=path.label, moved_mm=start.moved_mm, confidence=sure))
+    by = touched_by(scene, start.xy_mm, start.t_s)
+    scene.events.append(Touch(t=start.t_s, ball=path.label, by=by, moved_mm=round(start.moved_mm, 1), confidence=sure))
 
 
 def _goes_by_itself(path: BallPath, start: Start) -> bool:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from vision_referee.domain.events import Stopped, Touch
+from vision_referee.domain.events import Stopped, Touch, TouchedBy
 from vision_referee.events.handling import HAND_S
 from vision_referee.events.scene import Scene
 from vision_referee.tracking.mouths import nearest_mouth, nearest_nose
+from vision_referee.tracking.paths import BallPath
+
+F64 = npt.NDArray[np.float64]
+_A_CUE_COVERS, _A_HAND_COVERS = 0.08, 0.2
+"""Shares of the ring about a ball."""
+_A_HAND_TAKES_S = 1.5
+_FRICTION_MM_S2 = 200.0
+"""A ball that a hand lets go of brakes by less."""
 
 
 def find_displacements(scene: Scene) -> None:
@@ -30,7 +39,10 @@ def find_displacements(scene: Scene) -> None:
                 continue
             confidence = float(np.clip(0.5 + 0.05 * moved / max(error, 1.0), 0.5, 0.85))
             start_s = max(before.t1_s, scene.start_s)
-            scene.events.append(Touch(t=start_s, ball=path.label, moved_mm=round(moved, 1), confidence=confidence))
+            by = touched_by(scene, before.coef[0], start_s)
+            scene.events.append(
+                Touch(t=start_s, ball=path.label, by=by, moved_mm=round(moved, 1), confidence=confidence)
+            )
             x, y = after.coef[0]
             stop_s = max(after.t0_s - HAND_S, start_s)
             scene.events.append(Stopped(t=stop_s, ball=path.label, x=float(x), y=float(y), confidence=confidence))
@@ -60,3 +72,33 @@ def find_deflections(scene: Scene) -> None:
             ):
                 continue
             scene.events.append(Touch(t=br.t_s, ball=path.label, moved_mm=0.0, confidence=0.6))
+
+
+def goes_under_a_hand(scene: Scene, path: BallPath, start_s: float) -> bool:
+    """Whether what set a ball going goes with it and stops it: a cue stays behind, a hand that moves a ball is over it
+    all the way."""
+    stop_s = min((stop.t_s for stop in path.stops.values() if stop.t_s > start_s), default=path.end_s)
+    if stop_s - start_s > _A_HAND_TAKES_S:
+        return False
+    fastest = max(float(np.hypot(*path.velocity(float(t)))) for t in np.arange(start_s + 0.02, stop_s, 0.05))
+    if fastest < _FRICTION_MM_S2 * (stop_s - start_s):
+        return False  # it rolled to its stop
+    times = np.arange(start_s, stop_s, 0.05)
+    home = path.at(start_s - 0.01)
+    places = path.sample(times)
+    away = np.hypot(*(places - home).T)
+    moving = np.array([path.moving_at(float(t)) for t in times], np.bool_)
+    on_its_way = moving & (away > min(2.5 * scene.diameter_mm, 0.4 * float(away.max(initial=0.0))))
+    covers = [scene.cover.about(xy, float(t)) for xy, t in zip(places[on_its_way], times[on_its_way], strict=True)]
+    most = [c[1] for c in covers if c is not None]
+    return len(most) >= 4 and float(away.max()) > 0.5 * scene.diameter_mm and float(np.quantile(most, 0.25)) > 0.3
+
+
+def touched_by(scene: Scene, xy_mm: F64, t_s: float) -> TouchedBy:
+    """What touched a ball, by how much of its surroundings it covered: a cue is thin, a hand is not."""
+    covers = [scene.cover.about(xy_mm, t) for t in np.arange(t_s - 0.3, t_s + 0.31, 0.1)]
+    shares = [c[0] for c in covers if c is not None and c[1] > scene.settings.attended_cover]
+    if not shares:
+        return TouchedBy.UNKNOWN
+    most = max(shares)
+    return TouchedBy.CUE if most < _A_CUE_COVERS else TouchedBy.HAND if most > _A_HAND_COVERS else TouchedBy.UNKNOWN

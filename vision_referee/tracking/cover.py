@@ -87,6 +87,16 @@ class CoverLog:
     t_s: list[float] = field(default_factory=list)
     maps: list[F64] = field(default_factory=list)
 
+    def about(self, xy_mm: F64, t_s: float) -> tuple[float, float] | None:
+        """Mean and most of the cover in the ring about a place (2,) in the frame nearest ``t_s``."""
+        if not self.t_s:
+            return None
+        k = int(np.abs(np.array(self.t_s) - t_s).argmin())
+        if abs(self.t_s[k] - t_s) > 0.15:
+            return None
+        share, most = ring_cover(self.maps[k], self.table, xy_mm[None])
+        return float(share[0]), float(most[0])
+
     def near(self, xy_mm: F64, from_s: float, to_s: float) -> float | None:
         """The most that any cell in the ring about a place (2,) was covered between two times; None: nobody looked."""
         found = [

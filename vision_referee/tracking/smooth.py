@@ -48,8 +48,10 @@ def joined_where_smooth(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
 
 
 def without_pauses(legs: list[Leg], s: Sightings, noise: F64) -> list[Leg]:
-    """Short rests that follow a roll and end elsewhere become the end of that roll: no ball starts by itself, and at its
-    slowest one is seen to stand for a while and then to have gone on."""
+    """Short rests that follow a roll and end elsewhere become the end of that roll.
+
+    No ball starts by itself; at its slowest one is seen to stand for a while and then to have gone on.
+    """
     out: list[Leg] = []
     for k, leg in enumerate(legs):
         after = legs[k + 1] if k + 1 < len(legs) else None

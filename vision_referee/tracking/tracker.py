@@ -18,7 +18,6 @@ from vision_referee.tracking.association import assign, gated_cost, without_dupl
 from vision_referee.tracking.cover import BARE, ClothSeen, cell_of, ring_cover
 from vision_referee.tracking.filters import BallFilter
 from vision_referee.tracking.initiation import Leftover, triples
-from vision_referee.tracking.repeats import is_repeat
 from vision_referee.tracking.settings import TrackingSettings
 from vision_referee.tracking.stillness import is_still
 from vision_referee.tracking.tracklets import Mode, Tracklet
@@ -91,7 +90,6 @@ class Tracker:
     _pool: list[Pooled] = field(default_factory=list)
     _slot: int = 0
     _next_key: int = 0
-    _previous_mm: F64 = field(default_factory=lambda: np.zeros((0, 2)))
     _repeats: int = 0
     _last: Detections | None = None
 
@@ -107,8 +105,7 @@ class Tracker:
             detections = replace(last, frame=detections.frame, t_s=detections.t_s)
         self._last = detections
         kept = self._usable(detections)
-        xy = detections.xy_mm[kept]
-        if self._tells_nothing(detections.t_s, xy, repeated):
+        if self._tells_nothing(detections.t_s, repeated):
             self._repeats += 1
             self.frames.append(WindowFrame(detections.t_s, detections.frame, False, detections.occluder))
             return
@@ -129,7 +126,6 @@ class Tracker:
         self._start(detections, [int(k) for k in kept if int(k) not in taken])
         self._note_cover(detections, dt)
         self._note_motion(detections.t_s)
-        self._previous_mm = xy
 
     def quiet_for_s(self) -> float:
         """Seconds since anything on the table moved."""
@@ -157,7 +153,6 @@ class Tracker:
     def reset(self) -> None:
         """A cut: nothing that was seen says where anything is now."""
         self.tracks, self.ended, self.stray, self._pool = [], [], [], []
-        self._previous_mm = np.zeros((0, 2))
         self._last = None
         self.frames = []
 
@@ -194,25 +189,13 @@ class Tracker:
             bare = track.missed > 0 and d.occluder[cell_of(shape, self.table, track.filter.xy_mm)] < BARE
             track.bare_s = track.bare_s + dt_s if bare else 0.0
 
-    def _tells_nothing(self, t_s: float, xy_mm: F64, repeated: bool) -> bool:
+    def _tells_nothing(self, t_s: float, repeated: bool) -> bool:
         """Whether a frame only repeats the one before. A scene that stays the same is looked at now and then all the
         same: it says that everything is still there."""
         if any(t.mode is Mode.ROLLING for t in self.tracks) or self._pool:
-            return self._repeats < 4 and (repeated or self._repeated(t_s, xy_mm))
+            return self._repeats < 4 and repeated
         looked_s = next((f.t_s for f in reversed(self.frames) if f.looked), -1e9)
         return repeated and t_s - looked_s < 0.2
-
-    def _repeated(self, t_s: float, xy_mm: F64) -> bool:
-        rolling = [t for t in self.tracks if t.mode is Mode.ROLLING and t.missed == 0 and len(t.tracklet) >= 3]
-        if not rolling or not self.frames:
-            return False
-        last_s = next((f.t_s for f in reversed(self.frames) if f.looked), t_s)
-        dt = t_s - last_s
-        last = np.array([[t.tracklet.x_mm[-1], t.tracklet.y_mm[-1]] for t in rolling])
-        # Since the frames in between only repeat, the speed over the span since the last look is what counts.
-        step = np.array([float(np.hypot(*t.filter.velocity_mm_s)) for t in rolling]) * dt
-        noise = float(np.median([t.tracklet.sigma_mm[-1] for t in rolling]))
-        return is_repeat(self._previous_mm, xy_mm, last, step, least_step_mm=max(3.0 * noise, 3.0))
 
     def _associate(self, d: Detections, kept: npt.NDArray[np.int64]) -> set[int]:
         tracks, cfg, diameter = self.tracks, self.settings, self.table.ball_diameter_mm
