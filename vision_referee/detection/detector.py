@@ -15,6 +15,7 @@ from vision_referee.detection.numbers import open_reader
 from vision_referee.detection.occlusion import OccluderMap
 from vision_referee.detection.outline import sphere_outline
 from vision_referee.detection.pixel_detector import PixelDetector
+from vision_referee.detection.reading_turns import ReadingTurns
 from vision_referee.detection.refine import fit_outlines
 from vision_referee.detection.region import Region, table_region
 from vision_referee.detection.settings import DetectorSettings
@@ -42,7 +43,7 @@ class BallDetector:
         )
         self._cue = CueBallColour(calibration.table.family)
         self._reader = open_reader(models, threads=self.settings.threads) if self.settings.numbers else None
-        self._turn = 0
+        self._turns = ReadingTurns()
         self._covered: F64 | None = None
         self._size = 1.0
         self._box_size = 1.0
@@ -204,10 +205,9 @@ class BallDetector:
         number_p[:, 16] = 1.0
         legible = np.flatnonzero((balls.blur_px < 0.5 * balls.r_px) & (balls.r_px >= self.settings.least_number_px))
         if self._reader is not None and len(legible):
-            order = legible[np.lexsort(balls.xy_px[legible].T)]
-            if 0 < self.settings.numbers_a_frame < len(order):
-                order = np.roll(order, -self._turn)[: self.settings.numbers_a_frame]
-                self._turn = (self._turn + self.settings.numbers_a_frame) % len(legible)
+            order = legible
+            if not self.settings.read_all:
+                order = legible[self._turns.choose(balls.xy_px[legible], balls.r_px[legible])]
             number_p[order] = self._reader.probabilities(frame, balls.xy_px[order], balls.r_px[order])
         told = np.maximum(cue, 0.5 * (cue + number_p[:, 0]))
         rest = np.maximum(1 - number_p[:, :1], 1e-9)

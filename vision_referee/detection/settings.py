@@ -33,8 +33,8 @@ class DetectorSettings:
     streak: float = 1.28
     """A box this much longer than a ball is a motion streak."""
     threads: int = 2
-    numbers_a_frame: int = 2
-    """How many balls' numbers are read in one frame, in turn; 0: all, every time."""
+    read_all: bool = False
+    """Every number in every frame, for a single picture; else those whose turn it is."""
     least_number_px: float = 7.0
     """Radius below which no number is legible."""
     numbers: bool = True

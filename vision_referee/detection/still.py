@@ -55,7 +55,7 @@ def position(bgr: U8, calibration: Calibration | None, backend: Backend) -> dict
     if (width, height) != tuple(calibration.camera.size_px):
         wanted = "x".join(str(v) for v in calibration.camera.size_px)
         raise InputError(f"a picture of {width}x{height} does not fit a calibration made for {wanted}; calibrate again")
-    detector = BallDetector(calibration, backend=backend, settings=DetectorSettings(numbers_a_frame=0, occluders=False))
+    detector = BallDetector(calibration, backend=backend, settings=DetectorSettings(read_all=True, occluders=False))
     frame = Frame.still(bgr)
     detector.detect(frame, fine=True)  # the first look learns the balls' size and colours
     found = detector.detect(frame, fine=True)
