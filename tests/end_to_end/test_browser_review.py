@@ -19,7 +19,8 @@ uvicorn = pytest.importorskip("uvicorn")
 
 from playwright.sync_api import Browser, Page, expect  # noqa: E402
 
-from vision_referee.record.match_folder import MatchFolder, write_rulings  # noqa: E402
+from vision_referee.record.match_folder import RULINGS, MatchFolder  # noqa: E402
+from vision_referee.record.rulings_jsonl import write_rulings  # noqa: E402
 from vision_referee.review.server.app import create_app  # noqa: E402
 from vision_referee.review.server.rejudge import rejudge  # noqa: E402
 from vision_referee.review.server.serve import AppServer, listen  # noqa: E402
@@ -61,7 +62,7 @@ def served(server: Served, request: pytest.FixtureRequest) -> Served:
     key = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")
     folder = handmade.copied_match(server.folder / key).folder
     match = MatchFolder(folder)
-    write_rulings(folder, rejudge(match.info, match.events(), []))
+    write_rulings(folder / RULINGS, rejudge(match.info, match.events(), []))
     return Served(server.url, folder, key)
 
 

@@ -27,7 +27,9 @@ from vision_referee.domain.events import (
 )
 from vision_referee.domain.rulings import CountedBall, Ruling, RulingKind
 from vision_referee.domain.table import PocketName
-from vision_referee.record.match_folder import MatchFolder, write_events, write_rulings
+from vision_referee.record.events_jsonl import write_events
+from vision_referee.record.match_folder import EVENTS, RULINGS, MatchFolder
+from vision_referee.record.rulings_jsonl import write_rulings
 
 duckdb = pytest.importorskip("duckdb", reason="needs the package duckdb")
 polars = pytest.importorskip("polars", reason="needs the package polars")
@@ -42,9 +44,9 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("evening-1", "evening-2"):
         shutil.copytree(handmade.shared_match().folder, out / "matches" / name)
     second = out / "matches" / "evening-2"
-    write_events(second, [e for e in handmade.events() if not (isinstance(e, Pocketed) and e.ball == "7")])
+    write_events(second / EVENTS, [e for e in handmade.events() if not (isinstance(e, Pocketed) and e.ball == "7")])
     rulings = handmade.rulings()
-    write_rulings(second, [replace(rulings[0], counted=()), *rulings[1:]])
+    write_rulings(second / RULINGS, [replace(rulings[0], counted=()), *rulings[1:]])
     assert Tables(out / "tables").refresh(out / "matches", print) == 2
     return out
 
@@ -167,7 +169,7 @@ def test_only_what_changed_is_written_again(archive: Path, tmp_path: Path) -> No
     kept = tmp_path / "tables" / "rulings" / "match=evening-2" / "part.parquet"
     before = kept.stat().st_mtime_ns
     changed = tmp_path / "matches" / "evening-1"
-    write_rulings(changed, MatchFolder(changed).rulings()[:1])
+    write_rulings(changed / RULINGS, MatchFolder(changed).rulings()[:1])
     assert tables.refresh(tmp_path / "matches", print) == 1
     assert kept.stat().st_mtime_ns == before
     assert pq.read_table(tmp_path / "tables" / "rulings" / "match=evening-1" / "part.parquet").num_rows == 1

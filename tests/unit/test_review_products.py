@@ -15,7 +15,9 @@ from PIL import Image
 
 from vision_referee.domain.errors import InputError
 from vision_referee.domain.rulings import Ruling, RulingKind
-from vision_referee.record.match_folder import MatchFolder, write_events, write_rulings
+from vision_referee.record.events_jsonl import write_events
+from vision_referee.record.match_folder import EVENTS, RULINGS, MatchFolder
+from vision_referee.record.rulings_jsonl import write_rulings
 from vision_referee.review.clips import clip_span_s, needs_clip
 from vision_referee.review.products import make_products
 from vision_referee.review.report import report_html
@@ -134,7 +136,7 @@ def test_the_report_speaks_the_readers_language(made: MatchFolder) -> None:
 def test_names_are_text_not_markup(tmp_path: Path) -> None:
     copy = handmade.copied_match(tmp_path / "match")
     bad = "<script>alert(1)</script>"
-    write_rulings(copy.folder, [replace(r, player=bad, score={bad: 1}) for r in handmade.rulings()])
+    write_rulings(copy.folder / RULINGS, [replace(r, player=bad, score={bad: 1}) for r in handmade.rulings()])
     html = report_html(MatchFolder(copy.folder), lang="en")
     assert "<script" not in html
     assert "&lt;script&gt;" in html
@@ -142,11 +144,11 @@ def test_names_are_text_not_markup(tmp_path: Path) -> None:
 
 def test_a_match_of_events_only_has_a_report(tmp_path: Path) -> None:
     copy = handmade.copied_match(tmp_path / "match")
-    write_rulings(copy.folder, [])
+    write_rulings(copy.folder / RULINGS, [])
     assert make_products(copy.folder, lang="en") == []
     html = (copy.folder / "report.html").read_text(encoding="utf-8")
     assert "events only" in html and "strike" in html
-    write_events(copy.folder, [])
+    write_events(copy.folder / EVENTS, [])
     assert "Nothing happened" in report_html(MatchFolder(copy.folder), lang="en")
 
 

@@ -16,7 +16,8 @@ from fastapi.testclient import TestClient
 
 from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Call, FeetOffFloor, Override, Retract, Source
-from vision_referee.record.match_folder import MatchFolder, MatchFolderWriter, write_rulings
+from vision_referee.record.match_folder import RULINGS, MatchFolder, MatchFolderWriter
+from vision_referee.record.rulings_jsonl import write_rulings
 from vision_referee.review.server.app import create_app
 from vision_referee.review.server.desk import MatchDesk
 from vision_referee.review.server.rejudge import rejudge
@@ -31,7 +32,7 @@ from vision_referee.review.server.store import Store
 def folder(tmp_path: Path) -> Path:
     copy = handmade.copied_match(tmp_path / "matches" / "final")
     match = MatchFolder(copy.folder)
-    write_rulings(copy.folder, rejudge(match.info, match.events(), []))
+    write_rulings(copy.folder / RULINGS, rejudge(match.info, match.events(), []))
     return copy.folder
 
 

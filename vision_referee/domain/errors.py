@@ -10,5 +10,9 @@ class InputError(Exception):
     """
 
 
+class RecordStopped(InputError):
+    """What is seen can no longer be written down (a full disk, a folder taken away); what is on the disk is whole."""
+
+
 class CalibrationError(InputError):
     """No trustworthy table or camera could be found; the message gives the reason."""

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from vision_referee.domain import events as domain
 from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Event, Source
+from vision_referee.record.atomic_write import replace_text
 from vision_referee.record.event_checks import EventLine, check_sequence
 from vision_referee.record.event_models import EVENT_ADAPTER
 from vision_referee.rules.correction import parse_correction
@@ -195,9 +196,14 @@ def _plain(value: Any) -> Any:
 
 def event_line(event: Event) -> str:
     """One line of events.jsonl, without its end."""
-    return json.dumps(event_to_json(event), ensure_ascii=False)
+    return json.dumps(event_to_json(event), ensure_ascii=False, allow_nan=False)
+
+
+def event_lines(events: Iterable[Event]) -> str:
+    """Whole lines, one an event."""
+    return "".join(event_line(event) + "\n" for event in events)
 
 
 def write_events(path: Path | str, events: Iterable[Event]) -> None:
-    """Write a whole events file."""
-    Path(path).write_text("".join(event_line(event) + "\n" for event in events), encoding="utf-8")
+    """Write a whole events file, in one step."""
+    replace_text(Path(path), event_lines(events))

@@ -1,8 +1,9 @@
 """A match folder, written as the match goes and read back (CONTRACT: A match folder).
 
 Recorded work (``analyze``) is written in a hidden sibling ``.NAME.part`` and renamed to NAME by ``publish``, so a
-failed or killed analysis leaves no folder that looks whole. Live work (``watch``) is written in place, match.json
-saying ``"status": "running"`` until the end, so that the browser app can read the match while it is played.
+failed or killed analysis leaves no folder that looks whole; from a ``FolderMark`` it can be written on. Live work
+(``watch``) is written in place, match.json saying ``"status": "running"`` until the end, so that the browser app can
+read the match while it is played.
 Events and rulings are on the disk (fsync) when the call that gave a ruling returns. A ruling issued anew is one more
 line while the match runs; readers take the last of an id, and ``finish`` leaves one line an id.
 """
@@ -11,21 +12,21 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
-from vision_referee.domain.errors import InputError
+from vision_referee.domain.errors import InputError, RecordStopped
 from vision_referee.domain.events import Event
 from vision_referee.domain.rulings import Ruling
-from vision_referee.record.atomic_write import replace_text, settle
 from vision_referee.record.event_ids import EventIds
-from vision_referee.record.events_jsonl import event_from_json, event_to_json
+from vision_referee.record.events_jsonl import event_from_json, event_lines, write_events
+from vision_referee.record.line_file import LineFile
 from vision_referee.record.match_info import COMPLETE, MATCH, MatchInfo, read_match_info, write_match_info
-from vision_referee.record.rulings_jsonl import read_rulings, ruling_to_json
+from vision_referee.record.rulings_jsonl import read_rulings, ruling_line, write_rulings
 from vision_referee.record.tracks_parquet import PARTS, TRACKS, TracksWriter, read_tracks
 from vision_referee.tracking.tracks import TrackRow
 
@@ -34,45 +35,77 @@ RULINGS = "rulings.jsonl"
 CLIPS = "clips"
 RESTORE = "restore"
 REPORT = "report.html"
+CHECKPOINT = "checkpoint"
+"""Where the stages stood (``pipeline.checkpoint``); not in a finished folder."""
 
-_OURS = frozenset({MATCH, TRACKS, PARTS, EVENTS, RULINGS, CLIPS, RESTORE, REPORT})
+_OURS = frozenset({MATCH, TRACKS, PARTS, EVENTS, RULINGS, CLIPS, RESTORE, REPORT, CHECKPOINT})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderMark:
+    """How far a folder was written: what lies behind that is forgotten when it is written on.
+
+    ``all_told``: nothing will be added, only ``finish`` is due (it may have begun).
+    """
+
+    events_bytes: int
+    rulings_bytes: int
+    track_parts: int
+    next_event_id: int
+    last_t_s: float
+    out_of_order: bool
+    all_told: bool = False
 
 
 class MatchFolderWriter:
     """Writes one match. A context manager: leaving it by an error before ``publish`` removes what was written.
 
-    ``folder`` is where the files are now; ``out`` is where the match will be.
+    ``folder`` is where the files are now; ``out`` is where the match will be. What the disk refuses ends a recorded
+    match (RecordStopped); a live one goes on, says so in ``failure``, and writes it as soon as the disk takes it.
     """
 
-    def __init__(self, out: Path, *, live: bool = False) -> None:
-        """Begin a match folder.
+    def __init__(self, out: Path, *, live: bool = False, after: FolderMark | None = None) -> None:
+        """Begin a match folder, or with ``after`` write on where one was left.
 
         Raises:
-            InputError: ``out`` is a file, a folder with other things in it, or cannot be written.
+            InputError: ``out`` is a file, a folder with other things in it, or cannot be written; or what was left is
+                not there any more.
         """
         self.out = out.absolute()
         self.live = live
-        self.folder = self.out if live else self.out.with_name(f".{self.out.name}.part")
+        self.folder = self.out if live else part_of(self.out)
+        self.failure: str | None = None
         self._published = False
-        self._last_t_s = float("-inf")
-        self._out_of_order = False
-        self._ids = EventIds()
+        self._last_t_s = after.last_t_s if after else float("-inf")
+        self._out_of_order = after.out_of_order if after else False
+        self._ids = EventIds(next_id=after.next_event_id) if after else EventIds()
         _refuse_other_folder(self.out)
         try:
-            self.out.parent.mkdir(parents=True, exist_ok=True)
-            if live:
-                _clear_match(self.out)
-            else:
-                shutil.rmtree(self.folder, ignore_errors=True)
+            if after is None:
+                self._clear()
             self.folder.mkdir(exist_ok=True)
-            self._tracks = TracksWriter(self.folder)
-            self._events: IO[str] = (self.folder / EVENTS).open("w", encoding="utf-8", newline="\n")
-            self._rulings: IO[str] = (self.folder / RULINGS).open("w", encoding="utf-8", newline="\n")
+            self._tracks = TracksWriter(self.folder, parts=after.track_parts if after else 0)
+            self._events = self._lines(EVENTS, after, after.events_bytes if after else 0)
+            self._rulings = self._lines(RULINGS, after, after.rulings_bytes if after else 0)
         except OSError as error:
             raise InputError(f"{out}: cannot be written ({error.strerror or error}); give another --out") from error
 
+    def _clear(self) -> None:
+        self.out.parent.mkdir(parents=True, exist_ok=True)
+        if self.live:
+            _clear_match(self.out)
+        elif self.folder.exists():
+            shutil.rmtree(self.folder)
+
+    def _lines(self, name: str, after: FolderMark | None, size: int) -> LineFile:
+        path = self.folder / name
+        there = path.stat().st_size if path.exists() else 0
+        if after is not None and there < size:
+            raise InputError(f"{path}: is shorter than it was; begin the match anew (without --resume)")
+        return LineFile(path, size=there if after is not None and after.all_told else size)
+
     def add_rows(self, rows: Iterable[TrackRow]) -> None:
-        self._tracks.add(rows)
+        self._on_disk(lambda: self._tracks.add(rows))
 
     def add_events(self, events: Iterable[Event]) -> list[Event]:
         """Append events; each gets an id (its place in the file) unless it has one. Returned as written."""
@@ -80,8 +113,7 @@ class MatchFolderWriter:
         for event in written:
             self._out_of_order |= event.t < self._last_t_s
             self._last_t_s = max(self._last_t_s, event.t)
-        self._events.write("".join(json_line(event_to_json(event)) for event in written))
-        self._events.flush()
+        self._on_disk(lambda: self._events.write(event_lines(written)))
         return written
 
     def reserve_event_ids(self, count: int) -> int:
@@ -90,11 +122,14 @@ class MatchFolderWriter:
 
     def rewrite(self, events: Iterable[Event], rulings: Iterable[Ruling]) -> None:
         """Put all events and rulings anew, each file in one step: something was withdrawn."""
-        self._close_texts()
-        write_events(self.folder, events)
-        write_rulings(self.folder, rulings)
-        self._events = (self.folder / EVENTS).open("a", encoding="utf-8", newline="\n")
-        self._rulings = (self.folder / RULINGS).open("a", encoding="utf-8", newline="\n")
+        self._events.abandon()
+        self._rulings.abandon()
+        self._on_disk(
+            lambda: write_events(self.folder / EVENTS, events), lambda: write_rulings(self.folder / RULINGS, rulings)
+        )
+        self._events, self._rulings = (
+            LineFile(self.folder / name, size=(self.folder / name).stat().st_size) for name in (EVENTS, RULINGS)
+        )
 
     def start_again(self, events: Iterable[Event]) -> None:
         """A live match set up anew before its first stroke: forget tracks, rulings and all other events."""
@@ -103,66 +138,88 @@ class MatchFolderWriter:
 
     def abandon(self) -> None:
         """A live match that never began: remove what was written, and the folder if nothing else is in it."""
-        self._close_texts()
+        self._events.abandon()
+        self._rulings.abandon()
         _clear_match(self.folder)
         with suppress(OSError):
             self.folder.rmdir()
 
     def add_ruling(self, ruling: Ruling) -> None:
         """Append a ruling, new or issued anew; it and every event before it are on the disk when this returns."""
-        settle(self._events)
-        self._rulings.write(json_line(ruling_to_json(ruling)))
-        settle(self._rulings)
+        self._on_disk(
+            self._events.settle, lambda: self._rulings.write(ruling_line(ruling) + "\n"), self._rulings.settle
+        )
         if self.live:
-            self._tracks.flush()
+            self._on_disk(self._tracks.flush)
 
     def write_info(self, info: MatchInfo) -> None:
         """Write match.json as it is now (a live match: with ``status="running"``)."""
-        write_match_info(self.folder, info)
+        self._on_disk(lambda: write_match_info(self.folder, info))
+
+    def mark(self, *, all_told: bool = False) -> FolderMark:
+        """Everything given so far is on the disk, and this is how far that is."""
+        self._on_disk(self._tracks.flush, self._events.settle, self._rulings.settle)
+        return FolderMark(
+            events_bytes=self._events.size, rulings_bytes=self._rulings.size, track_parts=self._tracks.parts,
+            next_event_id=self._ids.next_id, last_t_s=self._last_t_s, out_of_order=self._out_of_order,
+            all_told=all_told,
+        )  # fmt: skip
 
     def finish(self, info: MatchInfo) -> Path:
         """Close the files: tracks joined, events in time order, one line a ruling, match.json last. Returns ``folder``.
 
-        ``score`` and ``winner`` of match.json are taken from the last ruling.
+        ``score`` and ``winner`` of match.json are taken from the last ruling. Broken off at any moment, it can be done
+        again. Raises RecordStopped, for a live match too.
         """
-        self._tracks.close()
-        self._close_texts()
-        if self._out_of_order:
-            write_events(self.folder, sorted(read_match_events(self.folder), key=lambda e: e.t))
-        rulings = read_rulings_latest(self.folder)
-        write_rulings(self.folder, rulings)
-        if rulings:
-            info = replace(info, score=dict(rulings[-1].score), winner=rulings[-1].winner)
-        self.write_info(replace(info, status=COMPLETE))
+        try:
+            self._tracks.join()
+            self._events.close()
+            self._rulings.close()
+            if self._out_of_order:
+                write_events(self.folder / EVENTS, sorted(read_match_events(self.folder), key=lambda e: e.t))
+            rulings = read_rulings_latest(self.folder)
+            write_rulings(self.folder / RULINGS, rulings)
+            if rulings:
+                info = replace(info, score=dict(rulings[-1].score), winner=rulings[-1].winner)
+            write_match_info(self.folder, replace(info, status=COMPLETE))
+            self._tracks.drop_parts()
+            (self.folder / CHECKPOINT).unlink(missing_ok=True)
+        except OSError as error:
+            raise self._stopped(error) from error
         return self.folder
 
     def publish(self) -> Path:
         """Give the finished folder its name, replacing an older match there. Returns ``out``."""
         if not self.live:
-            try:
-                old = self.out.with_name(f".{self.out.name}.old")
-                shutil.rmtree(old, ignore_errors=True)
-                if self.out.exists():
-                    self.out.rename(old)
-                self.folder.rename(self.out)
-                shutil.rmtree(old, ignore_errors=True)
-            except OSError as error:
-                raise InputError(f"{self.out}: cannot be written ({error.strerror or error})") from error
-            self.folder = self.out
+            self.folder = publish(self.out)
         self._published = True
         return self.out
 
+    def keep(self) -> None:
+        """Stop here; what is on the disk stays, to be written on."""
+        self._events.abandon()
+        self._rulings.abandon()
+
     def discard(self) -> None:
         """Remove an unpublished recording's files; what a live match has on disk stays, marked as it is."""
-        self._close_texts()
+        self.keep()
         if not self.live and not self._published:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _close_texts(self) -> None:
-        for file in (self._events, self._rulings):
-            if not file.closed:
-                settle(file)
-                file.close()
+    def _on_disk(self, *steps: Callable[[], None]) -> None:
+        try:
+            for step in steps:
+                step()
+        except OSError as error:
+            stopped = self._stopped(error)
+            if not self.live:
+                raise stopped from error
+            self.failure = str(stopped)
+        else:
+            self.failure = None
+
+    def _stopped(self, error: OSError) -> RecordStopped:
+        return RecordStopped(f"{self.out}: cannot be written on ({error.strerror or error}); make room on the disk")
 
     def __enter__(self) -> Self:
         return self
@@ -172,6 +229,25 @@ class MatchFolderWriter:
     ) -> None:
         if not self._published:
             self.discard()
+
+
+def part_of(out: Path) -> Path:
+    """Where a recorded match is written until it is whole."""
+    return out.with_name(f".{out.name}.part")
+
+
+def publish(out: Path) -> Path:
+    """Give a finished folder its name, replacing an older match there. Returns ``out``. Raises InputError."""
+    try:
+        old = out.with_name(f".{out.name}.old")
+        shutil.rmtree(old, ignore_errors=True)
+        if out.exists():
+            out.rename(old)
+        part_of(out).rename(out)
+        shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error.strerror or error})") from error
+    return out
 
 
 class MatchFolder:
@@ -227,20 +303,6 @@ def read_rulings_latest(folder: Path) -> list[Ruling]:
         for ruling in read_rulings(path):
             latest[ruling.id] = ruling
     return list(latest.values())
-
-
-def write_events(folder: Path, events: Iterable[Event]) -> None:
-    """Replace events.jsonl in one step."""
-    replace_text(folder / EVENTS, "".join(json_line(event_to_json(e)) for e in events))
-
-
-def write_rulings(folder: Path, rulings: Iterable[Ruling]) -> None:
-    """Replace rulings.jsonl in one step."""
-    replace_text(folder / RULINGS, "".join(json_line(ruling_to_json(r)) for r in rulings))
-
-
-def json_line(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _refuse_other_folder(out: Path) -> None:

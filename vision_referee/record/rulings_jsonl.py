@@ -20,6 +20,7 @@ from vision_referee.domain.rulings import (
     RulingKind,
 )
 from vision_referee.domain.table import PocketName
+from vision_referee.record.atomic_write import replace_text
 from vision_referee.record.events_jsonl import short
 
 
@@ -149,12 +150,17 @@ def _at_from_json(values: dict[str, Any]) -> BallAt:
 
 def ruling_line(ruling: Ruling) -> str:
     """One line of rulings.jsonl, without its end."""
-    return json.dumps(ruling_to_json(ruling), ensure_ascii=False)
+    return json.dumps(ruling_to_json(ruling), ensure_ascii=False, allow_nan=False)
+
+
+def ruling_lines(rulings: Iterable[Ruling]) -> str:
+    """Whole lines, one a ruling."""
+    return "".join(ruling_line(ruling) + "\n" for ruling in rulings)
 
 
 def write_rulings(path: Path | str, rulings: Iterable[Ruling]) -> None:
-    """Write a whole rulings file."""
-    Path(path).write_text("".join(ruling_line(ruling) + "\n" for ruling in rulings), encoding="utf-8")
+    """Write a whole rulings file, in one step."""
+    replace_text(Path(path), ruling_lines(rulings))
 
 
 def read_rulings(path: Path | str) -> list[Ruling]:

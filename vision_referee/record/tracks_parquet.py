@@ -6,6 +6,7 @@ row group by row group, into ``tracks.parquet``.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -41,12 +42,23 @@ _PART_ROWS = 60_000
 class TracksWriter:
     """Rows in, in time order; whole parts on disk. ``flush`` makes what was given so far readable."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, parts: int = 0) -> None:
+        """Go on behind the first ``parts`` parts that are there. Raises FileNotFoundError where they are not."""
         self._folder = folder
         self._parts = folder / PARTS
         self._parts.mkdir(parents=True, exist_ok=True)
-        self._next = 1 + len(list(self._parts.glob("*.parquet")))
+        self.parts = parts
+        """On the disk."""
         self._rows: list[TrackRow] = []
+        kept = {self._part(number) for number in range(1, parts + 1)}
+        for lacking in (path for path in kept if not path.exists()):
+            raise FileNotFoundError(f"{lacking} is gone")
+        (folder / TRACKS).unlink(missing_ok=True)
+        for path in set(self._parts.iterdir()) - kept:
+            path.unlink()
+
+    def _part(self, number: int) -> Path:
+        return self._parts / f"{number:06d}.parquet"
 
     def add(self, rows: Iterable[TrackRow]) -> None:
         self._rows.extend(rows)
@@ -54,23 +66,32 @@ class TracksWriter:
             self.flush()
 
     def flush(self) -> None:
+        """Raises OSError: the rows are kept, to be written by the next flush."""
         if not self._rows:
             return
-        part = self._parts / f"{self._next:06d}.parquet"
+        part = self._part(self.parts + 1)
         unfinished = part.with_suffix(".tmp")
-        pq.write_table(_table(self._rows), unfinished, compression="zstd")
+        with unfinished.open("wb") as file:
+            pq.write_table(_table(self._rows), file, compression="zstd")
+            file.flush()
+            os.fsync(file.fileno())
         unfinished.replace(part)
-        self._next += 1
+        self.parts += 1
         self._rows = []
 
     def forget(self) -> None:
         """Drop every row given so far."""
-        self._rows = []
+        self._rows, self.parts = [], 0
         for part in self._parts.glob("*.parquet"):
             part.unlink()
 
     def close(self) -> None:
-        """Join the parts into ``tracks.parquet`` (an empty one when there was no row) and drop them."""
+        """Join the parts and drop them."""
+        self.join()
+        self.drop_parts()
+
+    def join(self) -> None:
+        """Join the parts into ``tracks.parquet`` (an empty one when there was no row); they stay. Raises OSError."""
         self.flush()
         whole = self._folder / TRACKS
         unfinished = whole.with_suffix(".tmp")
@@ -78,6 +99,8 @@ class TracksWriter:
             for part in sorted(self._parts.glob("*.parquet")):
                 writer.write_table(pq.read_table(part, schema=SCHEMA))
         unfinished.replace(whole)
+
+    def drop_parts(self) -> None:
         shutil.rmtree(self._parts)
 
 

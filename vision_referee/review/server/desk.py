@@ -13,9 +13,10 @@ from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Event
 from vision_referee.domain.rulings import Ruling
 from vision_referee.record.atomic_write import replace_text
-from vision_referee.record.events_jsonl import event_from_json, event_to_json
-from vision_referee.record.match_folder import EVENTS, RULINGS, MatchFolder, write_events, write_rulings
+from vision_referee.record.events_jsonl import event_from_json, event_to_json, write_events
+from vision_referee.record.match_folder import EVENTS, RULINGS, MatchFolder
 from vision_referee.record.match_info import MATCH, RUNNING, MatchInfo
+from vision_referee.record.rulings_jsonl import write_rulings
 from vision_referee.review.server.rejudge import rejudge
 from vision_referee.review.server.store import Change, Store
 
@@ -165,8 +166,8 @@ class MatchDesk:
         added = [event_from_json(e) for change in changes if change.in_force for e in change.events]
         rulings = rejudge(before.info, base, added)
         # Stable: at one instant what was seen comes before what a person says of it.
-        write_events(self.path, sorted([*base, *added], key=lambda e: e.t))
-        write_rulings(self.path, rulings)
+        write_events(self.path / EVENTS, sorted([*base, *added], key=lambda e: e.t))
+        write_rulings(self.path / RULINGS, rulings)
         _write_outcome(self.path, rulings)
 
     def _tell(self, before: Record) -> None:

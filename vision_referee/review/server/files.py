@@ -12,9 +12,9 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from vision_referee.domain.errors import InputError
-from vision_referee.record.events_jsonl import event_to_json
-from vision_referee.record.match_folder import RESTORE, json_line
-from vision_referee.record.rulings_jsonl import ruling_to_json
+from vision_referee.record.events_jsonl import event_lines
+from vision_referee.record.match_folder import RESTORE
+from vision_referee.record.rulings_jsonl import ruling_lines
 from vision_referee.review.exports import csv_text, rulings_csv, statistics_csv, statistics_json
 from vision_referee.review.report import report_html, stylesheet
 from vision_referee.review.restoration import picture_name
@@ -111,12 +111,8 @@ def _log_csv(match: MatchDesk) -> str:
 
 
 EXPORTS: dict[str, _Export] = {
-    "events.jsonl": _Export(
-        "application/jsonl", lambda m: "".join(json_line(event_to_json(e)) for e in m.record().events)
-    ),
-    "rulings.jsonl": _Export(
-        "application/jsonl", lambda m: "".join(json_line(ruling_to_json(r)) for r in m.record().rulings)
-    ),
+    "events.jsonl": _Export("application/jsonl", lambda m: event_lines(m.record().events)),
+    "rulings.jsonl": _Export("application/jsonl", lambda m: ruling_lines(m.record().rulings)),
     "rulings.csv": _Export("text/csv; charset=utf-8", _rulings_csv),
     "statistics.json": _Export("application/json", _statistics),
     "statistics.csv": _Export("text/csv; charset=utf-8", _statistics_csv),
