@@ -18,7 +18,7 @@ from vision_referee.domain.rulings import Ruling, RulingKind
 from vision_referee.record.events_jsonl import write_events
 from vision_referee.record.match_folder import EVENTS, RULINGS, MatchFolder
 from vision_referee.record.rulings_jsonl import write_rulings
-from vision_referee.review.clips import clip_span_s, needs_clip
+from vision_referee.review.clips import clip_span_s, crowded, needs_clip
 from vision_referee.review.products import make_products
 from vision_referee.review.report import report_html
 from vision_referee.review.source_frames import SourceVideo
@@ -174,3 +174,10 @@ def test_both_languages_say_the_same_things() -> None:
     for key in sorted(english.keys()):
         names = [set(re.findall(r"{(\w+)}", w(key))) for w in (english, russian)]
         assert names[0] == names[1], key
+
+
+def test_balls_that_nearly_touch_are_crowded() -> None:
+    """A ball is 68 mm wide; its label would hide a neighbour whose centre is less than 1.6 of that away."""
+    places = {"u1": np.array([0.0, 0.0]), "u2": np.array([68.0, 0.0]), "u3": np.array([68.0, 120.0])}
+    assert crowded(places, 34.0) == {"u1", "u2"}
+    assert crowded({"u1": places["u1"]}, 34.0) == set() == crowded({}, 34.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -29,6 +29,7 @@ _LONGEST_S = 75.0
 _WIDEST_PX = 1280
 _TIME_BASE = Fraction(1, 90_000)
 _MARK_SHOWN_S = 1.2
+_CROWDED_RADII = 3.2
 _H264 = {"crf": "23", "preset": "veryfast", "threads": "2"}
 
 
@@ -145,17 +146,20 @@ class _Painter:
                 at = camera.project_plane([[mark.x_mm, mark.y_mm]], self._radius_mm)[0] * to_image
                 overlay.circle(image, at, max(3.0, text_px * 0.35), overlay.MARK_BGR, 2)
         fouled = {ball for foul in self._ruling.fouls if foul.t <= t_s for ball in foul.balls}
-        for path in self._paths:
-            place = _place_at(path, t_s)
-            if place is None:
-                continue
+        seen = ((path.ball, _place_at(path, t_s)) for path in self._paths)
+        places = {ball: place for ball, place in seen if place is not None}
+        nameless = {ball for ball in places if ball != CUE and self._numbers.get(ball, ball).startswith("u")}
+        unlabelled = nameless & crowded(places, self._radius_mm)
+        for ball, place in places.items():
             centre = camera.project_plane(place[None], self._radius_mm)[0] * to_image
             radius = float(camera.ball_radius_px(place[None], self._radius_mm)[0] * to_image.mean())
-            if path.ball in fouled:
+            if ball in fouled:
                 overlay.circle(image, centre, radius * 1.45, overlay.FOUL_BGR, 3)
-            shown = self._numbers.get(path.ball, path.ball)
+            if ball in unlabelled:
+                continue
+            shown = self._numbers.get(ball, ball)
             text = "●" if shown == CUE else shown
-            colour = overlay.CUE_BGR if path.ball == CUE else (255, 255, 255)
+            colour = overlay.CUE_BGR if ball == CUE else (255, 255, 255)
             sprite = overlay.label_sprite(text, text_px, colour, None)
             x = round(float(centre[0]) - sprite.shape[1] / 2)
             overlay.paste(image, sprite, x, round(float(centre[1]) - radius - sprite.shape[0]))
@@ -180,6 +184,17 @@ def caption_lines(ruling: Ruling, words: Wording, *, told: bool = True) -> list[
     """What stands below the picture, before and after it is told. No score: that depends on earlier rulings."""
     follows = " · ".join(consequences(ruling, words)) if told else ""
     return [headline(ruling, words, told=told), *([follows] if follows else [])]
+
+
+def crowded(places: Mapping[str, overlay.F64], radius_mm: float) -> set[str]:
+    """The balls that touch another or nearly: in a rack labels that say no number would only hide the balls."""
+    return {
+        ball
+        for ball, at in places.items()
+        if any(
+            other != ball and np.hypot(*(at - there)) < _CROWDED_RADII * radius_mm for other, there in places.items()
+        )
+    }
 
 
 def _strip(sprite: overlay.U8, height_px: int) -> overlay.U8:
