@@ -17,6 +17,7 @@ from vision_referee.detection.detections import Detections
 from vision_referee.domain.balls import CUE
 from vision_referee.domain.events import BallAt, Contact, Identified, Placed, Racked, Stopped, Strike, VisionEvent
 from vision_referee.domain.table import TableSpec
+from vision_referee.events.close_meetings import find_close_meetings
 from vision_referee.events.contacts import find_touchings
 from vision_referee.events.cushions import find_cushions, find_grazes, find_hidden_bounces
 from vision_referee.events.handling import find_handling
@@ -234,6 +235,7 @@ class MotionStage:
         find_touchings(scene)
         find_cushions(scene)
         find_grazes(scene)
+        find_close_meetings(scene)
         explain_starts(scene)
         find_hidden_bounces(scene)
         find_tips(scene)

@@ -39,6 +39,8 @@ def find_displacements(scene: Scene) -> None:
                 continue
             confidence = float(np.clip(0.5 + 0.05 * moved / max(error, 1.0), 0.5, 0.85))
             start_s = max(before.t1_s, scene.start_s)
+            if any(isinstance(e, Touch) and e.ball == path.label and abs(e.t - start_s) < 1.0 for e in scene.events):
+                continue  # the same hand, seen in between
             by = touched_by(scene, before.coef[0], start_s)
             scene.events.append(
                 Touch(t=start_s, ball=path.label, by=by, moved_mm=round(moved, 1), confidence=confidence)
