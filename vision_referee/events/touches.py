@@ -82,7 +82,8 @@ def goes_under_a_hand(scene: Scene, path: BallPath, start_s: float) -> bool:
     stop_s = min((stop.t_s for stop in path.stops.values() if stop.t_s > start_s), default=path.end_s)
     if stop_s - start_s > _A_HAND_TAKES_S:
         return False
-    fastest = max(float(np.hypot(*path.velocity(float(t)))) for t in np.arange(start_s + 0.02, stop_s, 0.05))
+    speeds = [float(np.hypot(*path.velocity(float(t)))) for t in np.arange(start_s + 0.02, stop_s, 0.05)]
+    fastest = max(speeds, default=0.0)
     if fastest < _FRICTION_MM_S2 * (stop_s - start_s):
         return False  # it rolled to its stop
     times = np.arange(start_s, stop_s, 0.05)
