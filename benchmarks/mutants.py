@@ -12,6 +12,7 @@ import __future__
 
 import argparse
 import ast
+import gc
 import importlib
 import os
 import random
@@ -225,6 +226,8 @@ class Runner:
         items = [item for item in session.items if not any(word in item.nodeid for word in LEFT_OUT)]
         lines, cost_s = self._traced(items)
         noticed: Counter[pytest.Item] = Counter()
+        gc.collect()
+        gc.freeze()  # so that a child does not copy what it only reads
         print(f"{len(items)} tests, {sum(cost_s.values()):.0f} s traced; {len(self.chosen)} mutants", flush=True)
         for number, mutant in enumerate(self.chosen, start=1):
             covering = lines[(mutant.module, mutant.line)]
@@ -282,6 +285,7 @@ class Runner:
         return outcome, tests[int(number)] if number else None
 
     def _tested(self, tests: list[pytest.Item], mutant: Mutant, limit_s: float, writer: int) -> int:
+        gc.disable()
         signal.alarm(int(limit_s) + 1)
         sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
         try:

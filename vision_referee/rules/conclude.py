@@ -102,7 +102,9 @@ def _corrected_between(game: Game, state: GameState, draft: Draft, fix: Correcti
     if fix.has("penalty"):
         to = draft.penalty.to if draft.penalty else state.after(draft.offender or draft.player or state.turn)
         given = fix.penalty
-        penalty = None if given is None else Penalty(points=given.points, balls=given.balls, to=given.to or to)
+        penalty = None
+        if given is not None:
+            penalty = Penalty(points=given.points, balls=given.balls, to=given.to or to, offender=draft.offender)
         draft = replace(draft, penalty=penalty)
         if penalty is None:
             draft = replace(draft, returned=(), removals=(), debts=0)
@@ -116,7 +118,8 @@ def _corrected_between(game: Game, state: GameState, draft: Draft, fix: Correcti
             for b in fix.counted
         )
         names = {ball.ball for ball in counted}
-        draft = replace(draft, counted=counted, places={b: p for b, p in draft.places.items() if b not in names})
+        places = {ball: place for ball, place in draft.places.items() if ball not in names}
+        draft = replace(draft, counted=counted, places=places, replay=draft.replay and not counted)
     if fix.has("spotted"):
         draft = replace(draft, spotted=fix.spotted, places=_with(draft.places, fix.spotted))
     if fix.has("restored"):

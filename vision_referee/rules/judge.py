@@ -30,13 +30,20 @@ def judge(game: Game, state: GameState, stroke: Stroke, facts: Facts, edges: Edg
     assert striker is not None
     if fix.replay:
         return _replayed(state, stroke, facts, striker, RulingKind.STROKE)
-    if not fix.given & {"fouls", "counted", "penalty", "replay"}:
-        interrupted = _interference(game, state, stroke, facts, edges, striker)
-        if interrupted is not None:
-            return interrupted
-        if _fell_before_contact(game, state, facts, edges):
-            return _replayed(state, stroke, facts, striker, RulingKind.STROKE)  # G-17
+    interrupted = _interference(game, state, stroke, facts, edges, striker)
+    if interrupted is not None and not _lets_it_stand(fix, interrupted):
+        return interrupted
+    if not fix.given & {"fouls", "counted", "penalty", "replay"} and _fell_before_contact(game, state, facts, edges):
+        return _replayed(state, stroke, facts, striker, RulingKind.STROKE)  # G-17
     return _played_out(game, state, stroke, facts, edges, striker, fix)
+
+
+def _lets_it_stand(fix: Correction, interrupted: Draft) -> bool:
+    """Whether an official says that there was no interference: the stroke stands as it was played."""
+    if fix.has("replay"):
+        return not fix.replay
+    meant = any(one.code is FoulCode.INTERFERENCE for one in fix.fouls)
+    return fix.has("fouls") and not meant and bool(fix.fouls or interrupted.fouls)
 
 
 # --- strokes that are repeated ----------------------------------------------------------------------------------------

@@ -198,7 +198,7 @@ class Turn:
         """G-16: within 5 s after the stroke, and not from a jolt, it fell by the stroke."""
         rest_s = self.rest.t if self.rest else fall.t
         touched = {ball for event in self.stroke for ball in getattr(event, "balls", ()) if isinstance(ball, str)}
-        touched |= {self.strikes[0].ball}
+        touched |= {self.strikes[0].ball} | {e.ball for e in self.stroke if isinstance(e, Touch | Moved)}
         since = state.hanging[fall.ball].since_s if fall.ball in state.hanging and fall.ball not in touched else rest_s
         settings = game.settings
         hung_s = fall.t - since

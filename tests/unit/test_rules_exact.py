@@ -1,0 +1,588 @@
+"""Just on the edge, just beside it: what exactly decides, who exactly pays, how sure exactly a ruling is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.unit.rules_match import (
+    TABLE,
+    Match,
+    codes,
+    counted,
+    following,
+    penalty,
+    restored,
+    spots,
+    table_for,
+)
+from vision_referee.domain.errors import InputError
+from vision_referee.record.events_jsonl import event_from_json
+from vision_referee.rules.correction import parse_correction
+from vision_referee.rules.referee import Referee, replay, replayed
+from vision_referee.rules.settings import RuleSettings, build_settings, names_of_players
+from vision_referee.rules.spotting import foot_cushion, foot_spot_long_line, spot_all
+
+POT = {"pots": "7 foot_left", "call": "7 foot_left"}
+LIP = (3538.0, 1763.0)
+
+
+def event(dt: float, name: str, /, **fields: Any) -> dict[str, Any]:
+    return {"dt": dt, "type": name, **fields}
+
+
+def hung(match: Match, ball: str = "7", **fields: Any) -> Match:
+    """The ball lies on the left lip at the foot since the last rest."""
+    return match.at(match.t, "hanging", ball=ball, pocket="foot_left", x=LIP[0], y=LIP[1], **fields)
+
+
+# --- how sure is sure: 0.9 is, 0.89 is not; 0.5 is taken for true, 0.49 is not ---
+
+
+@pytest.mark.parametrize(("confidence", "review"), [(0.9, False), (0.89, True)])
+def test_ninety_in_a_hundred_is_sure_of_everything_seen_between_strokes(confidence: float, review: bool) -> None:
+    touched = table_for("russian").stroke("7", **POT).say("touch", ball="12", by="hand", confidence=confidence)
+    moved = (
+        table_for("russian")
+        .stroke("7", **POT)
+        .say("moved", ball="12", x=1, y=1, cause="outsider", confidence=confidence)
+    )
+    taken = (
+        table_for("moscow")
+        .stroke("9", pots="cue foot_left")
+        .say("picked_up", ball="12", x=2300, y=1500, confidence=confidence)
+    )
+    fallen = hung(table_for("russian").stroke("7", call="7 foot_left", ends={"7": LIP}))
+    fallen.say("pocketed", wait=8, ball="7", pocket="foot_left", confidence=confidence)
+    identified = table_for("small-russian").lie(cue=(2700, 1000), u1=(3200, 1450), b9=(1200, 600))
+    identified.say("identified", ball="u1", number=7, confidence=confidence)
+    identified.stroke("u1", pots="u1 foot_left", call="7 foot_left")
+    struck = table_for("russian").stroke("7", **POT, confidence=confidence)
+    for match in (touched, moved, taken, fallen, identified, struck):
+        assert match.last().review == review, match.values[-1]
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.49])
+def test_half_is_taken_for_true_and_less_is_not(confidence: float) -> None:
+    true = confidence == 0.5
+    touched = table_for("russian").stroke("7", **POT).say("touch", ball="12", by="hand", confidence=confidence).last()
+    assert codes(touched) == (["ball_touched"] if true else []) and touched.review
+    fallen = hung(table_for("russian").stroke("7", call="7 foot_left", ends={"7": LIP}))
+    fell = fallen.say("pocketed", wait=8, ball="7", pocket="foot_left", confidence=confidence).last()
+    assert (fell.kind.value == "hanging") == true and bool(fell.restored) == true and fell.review
+    taken = table_for("moscow").stroke("9", pots="cue foot_left")
+    took = taken.say("picked_up", ball="12", x=2300, y=1500, confidence=confidence).last()
+    assert took.score == {"A": int(true), "B": 0} and took.review
+    rack = Match("moscow", edition="federation").rack()
+    rack.values[-1]["confidence"] = confidence
+    broke = rack.stroke("4")
+    assert bool(broke.last().choice) == true and (broke.rulings()[0].kind.value == "game") == (not true)
+
+
+@pytest.mark.parametrize(
+    ("extra", "confidence"),
+    [
+        ([event(1, "touch", ball="12", by="hand", confidence=0.6)], 0.6),
+        ([event(1, "touch", ball="12", by="hand", confidence=0.3)], 0.7),
+        ([event(0.9, "pocketed", ball="9", pocket="foot_left", confidence=0.8),
+          event(1, "left_table", ball="12", x=3700, y=9, confidence=0.7)], 0.7),
+        ([event(1, "left_table", ball="9", x=3700, y=9),
+          event(1.1, "returned", ball="9", x=3500, y=9, touched="unknown")], 0.6),
+        ([], 1.0),
+    ],
+)  # fmt: skip
+def test_a_ruling_is_as_sure_as_the_least_sure_of_what_decides_it(
+    extra: list[dict[str, Any]], confidence: float
+) -> None:
+    ruling = table_for("russian").stroke("7", **POT, extra=extra).last()
+    assert ruling.confidence == pytest.approx(confidence) and ruling.review == (confidence < 0.9)
+
+
+def test_a_measure_at_its_edge_is_a_toss_up_and_a_missing_call_is_likelier_right_than_not() -> None:
+    match = (
+        Match("russian")
+        .lie(cue=(2000, 600), b9=(1200, 600), b7=(887.5, 1400))
+        .stroke("9", call="9 middle_right", pots="cue foot_right")
+    )
+    assert match.stroke("7", at=(500, 900), call="7 foot_left").last().confidence == pytest.approx(0.725)
+    assert table_for("russian").stroke("7", pots="7 foot_left").last().confidence == pytest.approx(0.75)
+
+
+def test_two_facts_that_matter_only_together_are_asked_about_where_that_is_likely_enough() -> None:
+    def touches(first: float, second: float) -> bool:
+        extra = [
+            event(0.9, "touch", ball="12", by="hand", confidence=first),
+            event(1.0, "tip", ball="cue", kind="double_hit", confidence=second),
+        ]
+        ruling = table_for("russian").stroke("7", **POT, extra=extra).last()
+        assert penalty(ruling) == (5, "B")
+        return ruling.review
+
+    assert touches(0.6, 0.6) and touches(0.68, 0.68)
+    assert not touches(0.7, 0.7), "that neither happened is likely less than once in ten times"
+
+
+def test_what_an_unsure_thing_is_called_in_the_doubt() -> None:
+    contact = event(0.3, "contact", balls=["cue", "7"], x=3175, y=1427, confidence=0.6)
+    assert table_for("russian").stroke(extra=[contact]).last().doubts == ("unsure:contact:cue-7:0.60",)
+    touch = event(0.9, "touch", ball="12", by="hand", confidence=0.6)
+    assert table_for("russian").stroke("7", extra=[touch]).last().doubts == ("unsure:touch:12:0.60",)
+
+
+def test_ninety_in_a_hundred_of_what_was_seen_before_the_stroke() -> None:
+    def doubts(confidence: float) -> tuple[str, ...]:
+        match = hung(table_for("moscow").stroke("7", ends={"7": LIP}), confidence=confidence)
+        match.places.pop("7")
+        return match.stroke("12", extra=[event(0.9, "pocketed", ball="7", pocket="foot_left")], wait=20).last().doubts
+
+    assert doubts(0.9) == () and doubts(0.89) == ("unsure:hanging:7:0.89",)
+
+
+def test_a_rest_that_was_likelier_not_one_is_asked_about_in_the_stroke_before_only_where_it_decides() -> None:
+    def first(*hits: str) -> tuple[str, ...]:
+        match = table_for("russian").stroke(*hits, call="7 foot_left")
+        match.values[-1]["confidence"] = 0.4
+        return match.stroke("9", call="9 middle_right").rulings()[0].doubts
+
+    assert first() == ("unsure:rest::0.40",), "had the balls been at rest, the cue ball had touched none"
+    assert first("7") == ()
+
+
+# --- hanging balls ---
+
+
+def test_a_ball_that_has_hung_since_an_earlier_stroke_keeps_its_time() -> None:
+    match = hung(table_for("russian").stroke("7", call="7 foot_left", ends={"7": LIP}))
+    match.stroke("12", call="12 middle_left").say("pocketed", wait=2, ball="7", pocket="foot_left")
+    last = match.last()
+    assert last.kind.value == "hanging" and restored(last) == {"7": LIP} and not last.review
+    assert last.notes == ("hung:7:20.0",)
+
+
+def test_a_hanging_ball_that_the_stroke_touched_hangs_anew() -> None:
+    match = hung(table_for("russian").stroke("7", call="7 foot_left", ends={"7": LIP}))
+    match.stroke("7", call="7 foot_left").say("pocketed", wait=2, ball="7", pocket="foot_left")
+    last = match.last()
+    assert last.kind.value == "stroke" and last.player == "B" and counted(last) == {"7": 7}
+
+
+def test_a_hanging_ball_that_was_touched_by_hand_or_moved_hangs_no_more() -> None:
+    for extra in (
+        [event(0.9, "touch", ball="7", by="hand")],
+        [event(0.9, "moved", ball="7", x=3500, y=1700, cause="outsider"), event(0.8, "interference", by="outsider")],
+    ):
+        match = hung(table_for("russian").stroke("7", call="7 foot_left", ends={"7": LIP}))
+        match.stroke("12", call="12 middle_left", extra=extra, wait=20).say(
+            "pocketed", wait=2, ball="7", pocket="foot_left"
+        )
+        kinds = [ruling.kind.value for ruling in match.rulings()]
+        assert kinds[-1] in ("stroke", "interference"), kinds
+
+
+@pytest.mark.parametrize(
+    ("v", "aimed"),
+    [((638.0, 863.0), True), ((638.0, 895.0), True), ((638.0, 960.0), False), ((-638.0, -863.0), False),
+     ((1276.0, 1726.0), True), ((863.0, 638.0), False), ((0.0, 0.0), False)],
+)  # fmt: skip
+def test_within_half_a_ball_of_the_strikes_direction_the_hanging_ball_was_aimed_at(
+    v: tuple[float, float], aimed: bool
+) -> None:
+    match = hung(table_for("moscow").stroke("7", ends={"7": LIP}))
+    match.places.pop("7")
+    match.stroke(
+        "9", at=(2900, 900), v=v, extra=[event(0.2, "pocketed", ball="7", pocket="foot_left")], wait=20
+    )  # fmt: skip
+    assert match.last().replay == aimed and restored(match.last())["7"] == LIP
+
+
+def test_a_hanging_ball_that_fell_after_a_contact_of_its_own_fell_by_the_stroke() -> None:
+    match = hung(table_for("moscow").stroke("7", ends={"7": LIP}))
+    match.places.pop("7")
+    extra = [
+        event(0.5, "contact", balls=["9", "7"], x=3500, y=1700),
+        event(0.6, "pocketed", ball="7", pocket="foot_left"),
+    ]
+    assert counted(match.stroke("9", extra=extra, wait=20).last()) == {"7": 1}
+
+
+def test_one_that_hung_less_than_five_seconds_when_the_next_stroke_shook_it_down_is_asked_about() -> None:
+    for wait, asked in ((3.0, True), (6.0, False)):
+        match = hung(table_for("moscow").stroke("7", ends={"7": LIP}))
+        match.places.pop("7")
+        match.stroke("9", extra=[event(0.9, "pocketed", ball="7", pocket="foot_left")], wait=wait)
+        assert match.last().review == asked and restored(match.last()) == {"7": LIP}
+
+
+@pytest.mark.parametrize(
+    ("shakes", "put_back", "review"),
+    [
+        ([(2.0, 1.0)], True, False),
+        ([(2.0, 0.7)], True, True),
+        ([(2.0, 0.4)], False, True),
+        ([(1.45, 1.0)], True, True),
+        ([(1.35, 1.0)], False, True),
+        ([(1.2, 1.0)], False, False),
+        ([(1.2, 0.7)], False, False),
+        ([(2.6, 1.0)], False, False),
+        ([(1.35, 1.0), (2.0, 1.0)], True, False),
+    ],
+)
+def test_a_jolt_by_its_time_and_how_surely_it_was_seen(
+    shakes: list[tuple[float, float]], put_back: bool, review: bool
+) -> None:
+    match = hung(table_for("russian").stroke("7", call="7 foot_left", ends={"7": LIP}))
+    for after, confidence in shakes:
+        match.at(match.t + after, "shake", confidence=confidence)
+    match.say("pocketed", wait=2.4, ball="7", pocket="foot_left")
+    last = match.last()
+    assert (last.kind.value == "hanging") == put_back and last.review == review
+    if put_back:
+        assert last.notes == ("jolted:7",)
+
+
+# --- spotting ---
+
+
+def test_at_the_foot_cushion_each_ball_lies_as_near_to_the_middle_as_can_be() -> None:
+    on_cushion, reach = 3516.0, 68.05
+    assert foot_cushion(TABLE, []) == (on_cushion, 887.5)
+    assert foot_cushion(TABLE, [(on_cushion, 887.5)]) == pytest.approx((on_cushion, 887.5 - reach))
+    assert foot_cushion(TABLE, [(on_cushion, 887.5), (on_cushion, 819.45)]) == pytest.approx(
+        (on_cushion, 887.5 + reach)
+    )
+    # A ball aside of the middle leaves room on its far side; one off the cushion takes less of it.
+    assert foot_cushion(TABLE, [(on_cushion, 900.0)]) == pytest.approx((on_cushion, 900 - reach))
+    assert foot_cushion(TABLE, [(on_cushion - 60, 887.5)])[1] == pytest.approx(887.5 - (reach**2 - 60**2) ** 0.5)
+    assert foot_cushion(TABLE, [(on_cushion - 68.05, 887.5)]) == (on_cushion, 887.5), "just touching nothing"
+
+
+def test_on_the_long_line_one_ball_after_another_and_toward_the_centre_where_it_is_full() -> None:
+    assert foot_spot_long_line(TABLE, [(2662.5, 887.5 + 68.05)]) == pytest.approx((2662.5, 887.5))
+    assert foot_spot_long_line(TABLE, [(2662.5, 887.5), (2790.0, 887.5)]) == pytest.approx((2858.05, 887.5))
+    full = [(2662.5 + 68.04 * n, 887.5) for n in range(13)]
+    assert foot_spot_long_line(TABLE, full) == pytest.approx((2662.5 - 68.05, 887.5))
+    aside = foot_spot_long_line(TABLE, [(2662.5, 887.5 + 40)])
+    assert aside == pytest.approx((2662.5 + (68.05**2 - 40**2) ** 0.5, 887.5))
+
+
+def test_where_the_whole_line_is_full_the_ball_lies_near_the_spot_free_and_on_the_table() -> None:
+    line = [(34.0 + 68.04 * n, 887.5) for n in range(52)]
+    x, y = foot_spot_long_line(TABLE, line)
+    assert all(((x - a) ** 2 + (y - b) ** 2) ** 0.5 >= 68 for a, b in line)
+    assert abs(x - 2662.5) < 80 and 34 <= y <= 1741
+    cushion = [(3516.0, 34.0 + 68.04 * n) for n in range(26)]
+    x, y = foot_cushion(TABLE, cushion)
+    assert 34 <= x <= 3516 and abs(y - 887.5) < 80 and x > 3400
+
+
+def test_a_ball_to_be_spotted_does_not_stand_in_its_own_way() -> None:
+    assert spot_all(TABLE, ["7"], {"7": (2662.5, 887.5)}, foot_spot_long_line) == [("7", (2662.5, 887.5))]
+
+
+# --- who meddled ---
+
+
+@pytest.mark.parametrize(
+    ("meddling", "fouls", "replay"),
+    [
+        ([event(0.9, "interference", by="opponent")], ["interference"], True),
+        ([event(0.9, "interference", by="outsider")], [], True),
+        ([event(0.9, "moved", ball="9", x=1, y=1, cause="opponent")], ["interference"], True),
+        ([event(0.9, "moved", ball="9", x=1, y=1, cause="outsider")], [], True),
+        ([event(0.9, "touch", ball="9", by="hand", player="B")], ["interference"], True),
+        ([event(0.9, "touch", ball="9", by="hand", player="A")], ["ball_touched"], False),
+        ([event(0.9, "touch", ball="9", by="hand", player="B"), event(1, "interference", by="outsider")],
+         ["interference"], True),
+        ([event(0.9, "touch", ball="9", by="hand", player="A"), event(1, "interference", by="outsider")], [], True),
+    ],
+)  # fmt: skip
+def test_who_meddled_with_a_stroke(meddling: list[dict[str, Any]], fouls: list[str], replay: bool) -> None:
+    ruling = table_for("russian").stroke("7", **POT, extra=meddling).last()
+    assert codes(ruling) == fouls and ruling.replay == replay
+    assert penalty(ruling) == ((5, "A") if fouls == ["interference"] else (5, "B") if fouls else None)
+
+
+def test_an_incident_is_unsure_only_where_nothing_of_it_is_sure() -> None:
+    match = table_for("russian").stroke("7", **POT)
+    match.say("touch", ball="12", by="hand", confidence=0.7).say("touch", wait=1, ball="9", by="hand", confidence=0.95)
+    assert not match.last().review and codes(match.last()) == ["ball_touched"]
+    assert match.last().fouls[0].balls == ("12", "9")
+
+
+def test_touches_of_two_players_or_far_apart_are_two_incidents() -> None:
+    match = table_for("russian").stroke("7", **POT)
+    match.say("touch", ball="12", by="hand", player="A").say("touch", wait=1, ball="9", by="hand", player="B")
+    assert [penalty(r) for r in match.rulings()[1:]] == [(5, "B"), (5, "A")]
+    apart = table_for("russian").stroke("7", **POT).say("touch", ball="12", by="hand").say("touch", ball="9", by="hand")
+    assert len(apart.rulings()) == 2, "five seconds apart they still belong together"
+    apart = table_for("russian").stroke("7", **POT).say("touch", ball="12", by="hand")
+    assert len(apart.say("touch", wait=5.1, ball="9", by="hand").rulings()) == 3
+
+
+@pytest.mark.parametrize(("wait", "player", "asked"), [(0.9, "A", False), (1.0, "A", False), (1.1, "B", True),
+                                                       (2.9, "B", True), (3.0, "B", False)])  # fmt: skip
+def test_whose_touch_it_is_soon_after_a_miss(wait: float, player: str, asked: bool) -> None:
+    ruling = (
+        table_for("russian").stroke("7", call="7 foot_left").say("touch", wait=wait, ball="9", by="clothing").last()
+    )
+    assert ruling.player == player and ruling.review == asked
+
+
+def test_after_a_pot_the_touch_is_the_players_who_stays_at_the_table() -> None:
+    ruling = table_for("russian").stroke("7", **POT).say("touch", wait=2, ball="9", by="clothing").last()
+    assert ruling.player == "A" and not ruling.review and following(ruling) == ("B", "in_place")
+
+
+@pytest.mark.parametrize(("rules", "rule"), [("small-russian", "S-8"), ("russian", "S-8"), ("moscow", "G-20.5")])
+def test_the_rule_that_balls_disturbed_by_mistake_break(rules: str, rule: str) -> None:
+    ruling = table_for(rules).stroke("7", **POT).say("frame_over_mistake", player="A").last()
+    assert ruling.fouls[0].rule == rule and len(ruling.restored) == 3 and following(ruling)[0] == "B"  # type: ignore[index]
+
+
+# --- the cue ball in hand ---
+
+
+@pytest.mark.parametrize(("rules", "foul"), [("russian", True), ("moscow", True), ("small-russian", False)])
+def test_the_cue_ball_put_down_against_another(rules: str, foul: bool) -> None:
+    match = Match(rules).lie(cue=(2000, 600), b9=(1200, 600), b7=(500, 1400), b12=(2300, 1500))
+    match.stroke(off="cue", call="9 middle_right").stroke("12", at=(500, 1332), call="12 foot_left")
+    ruling = match.last()
+    assert ("ball_touched" in codes(ruling)) == foul and ruling.review == foul
+    apart = (
+        Match(rules)
+        .lie(b9=(1200, 600), b7=(500, 1400), b12=(2300, 1500))
+        .stroke("12", at=(500, 1330.5), call="12 foot_left")
+    )
+    assert codes(apart.last()) == [] and not apart.last().review, "a millimetre and a half away"
+    near = (
+        Match(rules)
+        .lie(b9=(1200, 600), b7=(500, 1400), b12=(2300, 1500))
+        .stroke("12", at=(500, 1331.5), call="12 foot_left")
+    )
+    assert codes(near.last()) == [] and near.last().review == foul, "half a millimetre is not told from none"
+
+
+# --- numbers ---
+
+
+def test_the_last_number_of_a_full_rack_is_known_when_fourteen_are() -> None:
+    def last_number(known: int) -> dict[str, int]:
+        match = Match("small-russian").rack([f"u{n}" for n in range(1, 16)])
+        for number in range(1, known + 1):
+            match.say("identified", wait=0.1, ball=f"u{number}", number=number)
+        return counted(match.stroke("u1", call="15 foot_left", pots="u15 foot_left").last())
+
+    assert last_number(14) == {"u15": 15} and last_number(13) == {}
+
+
+# --- matches ---
+
+
+def won(match: Match) -> Match:
+    match.rack([f"u{n}" for n in range(1, 16)])
+    return match.stroke("u1", pots=", ".join(f"u{n} foot_left" for n in range(1, 9)))
+
+
+def test_a_lag_decides_one_break_only() -> None:
+    match = Match("moscow").say("starts", player="B")
+    players = [ruling.player for ruling in won(won(won(match))).rulings()]
+    assert players == ["B", "A", "B"], "then the breaks alternate"
+
+
+def test_balls_knocked_about_after_the_end_are_asked_about_once_and_not_at_the_matchs_end() -> None:
+    match = won(Match("moscow")).stroke("u9", wait=30).stroke("u9", wait=30)
+    assert [r.kind.value for r in match.rulings()] == ["stroke", "game"]
+    assert match.last().doubts == ("struck_after_game",) and match.last().next is None
+    over = won(Match("moscow", race_to=1)).stroke("u9", wait=30)
+    assert over.last().match_over and len(over.rulings()) == 1
+    again = won(match)
+    assert [r.kind.value for r in again.rulings()] == ["stroke", "game", "stroke"] and again.last().player == "B"
+
+
+def test_a_second_rest_between_strokes_tells_where_the_balls_lie() -> None:
+    match = table_for("russian").stroke("7", call="7 foot_left")
+    match.places["9"] = (2662.5, 887.5)
+    match.say("rest", balls=match._balls())
+    ruling = match.stroke("7", call="7 middle_left", pots="7 foot_left").last()
+    assert spots(ruling)["7"] == pytest.approx((2730.6, 887.5), abs=0.1)
+
+
+def test_a_rest_that_lists_only_the_balls_of_a_lag_is_not_the_beginning_of_a_game() -> None:
+    match = Match("russian").say(
+        "rest", balls=[{"ball": "cue", "x": 900, "y": 800}, {"ball": "7", "x": 3000, "y": 800}]
+    )
+    assert match.referee().rulings == []
+    match.stroke("7", **POT)
+    assert counted(match.last())["7"] == 17, "the seven was the last ball of a game that had begun"
+
+
+# --- settings and players ---
+
+
+@pytest.mark.parametrize(("rules", "most"), [("small-russian", 4), ("none", 4), ("russian", 2), ("moscow", 2)])
+def test_how_many_may_play(rules: str, most: int) -> None:
+    names = list("ABCDE")
+    assert names_of_players(rules, names[:most], RuleSettings()) == tuple(names[:most])
+    with pytest.raises(InputError, match="is played by"):
+        names_of_players(rules, names[: most + 1], RuleSettings())
+    with pytest.raises(InputError):
+        names_of_players(rules, ["A"], RuleSettings())
+
+
+@pytest.mark.parametrize(
+    ("key", "good", "bad"),
+    [
+        ("players", ["2", "4"], ["1", "5", "2.5", "true"]),
+        ("sure", ["0.5", "1"], ["0.49", "1.01", "nan", "much"]),
+        ("hanging_s", ["0", "600"], ["-1", "601"]),
+        ("shot_clock_s", ["1", "3600"], ["0.9", "3601"]),
+        ("race_to", ["0", "99"], ["-1", "100"]),
+        ("penalty_line_mm", ["-200", "200"], ["-201", "201"]),
+        ("time_error_s", ["0", "2"], ["-0.1", "2.1"]),
+        ("edition", ["1994", "federation"], ["2020"]),
+        ("penalty_points_touch", ["true", "false"], ["yes", "1"]),
+        ("handicap", ["A:10", "A:-200", "A:200"], ["A", "A:201", ":5", "A:ten"]),
+    ],
+)
+def test_the_values_a_setting_may_have(key: str, good: list[str], bad: list[str]) -> None:
+    for value in good:
+        build_settings("small-russian", {key: value})
+    for value in bad:
+        with pytest.raises(InputError, match=key):
+            build_settings("small-russian", {key: value})
+
+
+def test_the_best_of_so_many_games_needs_more_than_half() -> None:
+    assert [RuleSettings(games=n).wins_needed for n in (0, 1, 2, 3, 5)] == [0, 1, 2, 2, 3]
+    assert RuleSettings(games=5, race_to=4).wins_needed == 4
+
+
+# --- corrections ---
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"penalty": 5}, 'penalty must be as in a ruling, {"points": 5}'),
+        ({"fouls": "push"}, "fouls must be"),
+        ({"fouls": ["rudeness"]}, "'rudeness' is not a foul's code"),
+        ({"counted": [{"pocket": "foot_left"}]}, "'ball'"),
+        ({"counted": [{"ball": "99"}]}, "'99' is not a ball"),
+        ({"counted": [7]}, "a field is not as in a ruling"),
+        ({"spotted": [{"ball": "7"}]}, "'x'"),
+        ({"next": {"player": "B", "cue_ball": "nowhere"}}, "nowhere"),
+        ({"score": [1, 2]}, "score must be"),
+    ],
+)
+def test_an_override_that_makes_no_sense_says_why(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)) as caught:
+        parse_correction(fields)
+    assert "\n" not in str(caught.value)
+
+
+def test_every_player_whom_an_override_names() -> None:
+    given = parse_correction(
+        {"player": "A", "next": {"player": "B"}, "winner": "C", "penalty": {"points": 5, "to": "D"}, "score": {"E": 1}}
+    )
+    assert sorted(given.players()) == ["A", "B", "C", "D", "E"]
+    assert parse_correction({"fouls": []}).players() == ()
+
+
+def test_an_override_of_a_ruling_that_was_never_given_is_refused_and_one_that_is_gone_is_not() -> None:
+    match = table_for("russian").stroke("7", **POT).say("touch", ball="9", by="hand")
+    gone = match.rulings()[-1].id
+    touch = int(match.values[-1]["id"])
+    match.say("override", ruling=gone, fouls=[]).say("retract", ref=touch)
+    replayed(match.events(), rules="russian", players="AB", table=TABLE).check_overrides()
+    match.say("override", ruling=77, fouls=[])
+    with pytest.raises(InputError, match="never given; the last has the id 2"):
+        replayed(match.events(), rules="russian", players="AB", table=TABLE).check_overrides()
+    replayed(match.events(), rules="none", players="AB", table=TABLE).check_overrides()
+
+
+@pytest.mark.parametrize(
+    ("fields", "score", "next_player"),
+    [
+        ({"fouls": []}, {"A": 0, "B": 0}, "B"),
+        ({"fouls": ["ball_touched"]}, {"A": -5, "B": 5}, "B"),
+        ({"fouls": ["interference"]}, {"A": 5, "B": -5}, "A"),
+        ({"penalty": None}, {"A": 0, "B": 0}, "A"),
+        ({"penalty": {"points": 10}}, {"A": 10, "B": -10}, "A"),
+        ({"replay": False}, {"A": 0, "B": 0}, "B"),
+        ({"counted": [{"ball": "7", "points": 7}]}, {"A": 12, "B": -5}, "A"),
+    ],
+)
+def test_an_override_of_interference(fields: dict[str, Any], score: dict[str, int], next_player: str) -> None:
+    match = table_for("russian").stroke("7", call="7 foot_left", extra=[event(0.9, "interference", by="opponent")])
+    assert match.last().score == {"A": 5, "B": -5}
+    match.say("override", ruling=match.last().id, **fields)
+    ruling = match.last()
+    assert ruling.score == score and following(ruling) == (next_player, "in_place") and ruling.overridden
+
+
+def test_an_override_puts_balls_where_it_says() -> None:
+    match = hung(table_for("russian").stroke("7", call="7 foot_left", ends={"7": LIP}))
+    match.say("pocketed", wait=8, ball="7", pocket="foot_left")
+    place = {"ball": "7", "x": 2662.5, "y": 887.5}
+    match.say("override", ruling=match.last().id, restored=[place])
+    assert restored(match.last()) == {"7": (2662.5, 887.5)}
+    match.places.pop("7")
+    ruling = match.stroke("9", call="9 middle_right", pots="9 foot_left").last()
+    assert spots(ruling)["9"] == pytest.approx((2730.6, 887.5), abs=0.1), "the spot is taken by what he put there"
+
+
+# --- live: the same however the events come ---
+
+
+def test_events_without_ids_or_with_the_same_get_their_own() -> None:
+    told = table_for("russian").stroke("7", **POT).values
+    without = [event_from_json({k: v for k, v in values.items() if k != "id"}) for values in told]
+    same = [event_from_json({**values, "id": 1}) for values in told]
+    kept = [event_from_json(values) for values in told]
+    texts = [
+        [replace(r, id=0) for r in replay(events, rules="russian", players="AB", table=TABLE)]
+        for events in (without, same, kept)
+    ]
+    assert texts[0] == texts[1] == texts[2] and len(texts[0]) == 1
+
+
+def test_an_official_line_bearing_the_id_of_something_seen_gets_one_of_its_own() -> None:
+    match = table_for("russian").stroke("7", **POT, extra=[event(1, "touch", ball="12", by="hand")])
+    touch = next(int(v["id"]) for v in match.values if v["type"] == "touch")
+    match.at(match.t + 1, "starts", player="A")
+    match.values[-1] |= {"id": touch, "source": "official"}
+    match.at(match.t + 2, "retract", ref=touch)
+    assert counted(match.last()) == {"7": 7}, "ref means what was seen"
+
+
+def test_a_referee_asked_in_between_says_the_same_in_the_end() -> None:
+    match = table_for("russian").stroke("7", **POT).stroke("9", call="9 head_left", pots="9 head_left")
+    asked = match.referee()
+    for one in match.events():
+        asked.push(one)
+        _ = asked.state, asked.rulings
+    asked.flush()
+    assert asked.rulings == match.rulings()
+
+
+def test_of_two_words_on_one_event_and_on_one_ruling_the_later_holds() -> None:
+    match = table_for("russian").stroke("7", **POT, extra=[event(1, "touch", ball="12", by="hand", confidence=0.7)])
+    touch = next(int(v["id"]) for v in match.values if v["type"] == "touch")
+    assert codes(match.say("retract", ref=touch).last()) == []
+    assert codes(match.say("confirm", ref=touch).last()) == ["ball_touched"] and not match.last().review
+    match.say("override", ruling=1, penalty={"points": 10}).say("override", ruling=1, penalty={"points": 3})
+    assert match.last().score == {"A": -3, "B": 3}
+
+
+def test_an_override_may_itself_be_withdrawn() -> None:
+    match = table_for("russian").stroke("7", **POT).say("override", ruling=1, fouls=["push"])
+    assert match.last().score == {"A": -5, "B": 5}
+    assert match.say("retract", ref=int(match.values[-1]["id"])).last().score == {"A": 7, "B": 0}
+
+
+def test_what_a_referee_without_rules_says() -> None:
+    referee = Referee(rules="none", players="AB", table=TABLE)
+    assert referee.rulings == [] and referee.state is None and referee.flush() == []
