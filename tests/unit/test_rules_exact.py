@@ -586,3 +586,72 @@ def test_an_override_may_itself_be_withdrawn() -> None:
 def test_what_a_referee_without_rules_says() -> None:
     referee = Referee(rules="none", players="AB", table=TABLE)
     assert referee.rulings == [] and referee.state is None and referee.flush() == []
+
+
+# --- a ball stopped on its way into a pocket ---
+
+
+def stopped(ball: str = "7", **fields: Any) -> dict[str, Any]:
+    return event(0.9, "interference", by="opponent", stopped_ball=ball, **fields)
+
+
+def test_beside_a_stopped_ball_that_counts_others_are_dealt_with_as_ever() -> None:
+    extra = [stopped(pocket="foot_left"), event(0, "rail_roll", ball="12")]
+    match = table_for("russian").stroke(
+        "7", "9", call="7 foot_left", pots="12 foot_right", off="9", extra=extra, ends={"7": (3400, 1600)}
+    )
+    ruling = match.last()
+    assert counted(ruling) == {"7": 7} and following(ruling) == ("A", "in_place") and penalty(ruling) == (5, "A")
+    assert spots(ruling) == {"9": (2662.5, 887.5), "12": (2730.6, 887.5)}
+    assert counted(match.stroke("9", call="9 foot_left", pots="9 foot_left", wait=30).last()) == {"9": 9}
+
+
+def test_a_stopped_ball_needs_the_call_that_it_was_going_to_keep() -> None:
+    def last(extra: dict[str, Any], call: str = "7 foot_left") -> tuple[dict[str, int], bool]:
+        ruling = table_for("russian").stroke("7", call=call, extra=[extra], ends={"7": (3400, 1600)}).last()
+        return counted(ruling), ruling.replay
+
+    assert last(stopped()) == ({"7": 7}, False), "where it was going is taken from the call"
+    assert last(stopped(pocket="foot_right")) == ({}, True), "into another pocket"
+    assert last(stopped(), call="") == ({}, True), "no call"
+    assert last(stopped(ball="cue", pocket="foot_left")) == ({}, True), "the cue ball scores nothing"
+    assert last(stopped(ball="9", pocket="foot_left")) == ({}, True), "another ball"
+
+
+def test_in_a_game_without_calls_the_pocket_need_not_be_known_and_the_struck_ball_counts_in_american() -> None:
+    moscow = table_for("moscow").stroke("7", extra=[stopped()]).last()
+    assert counted(moscow) == {"7": 1} and moscow.counted[0].pocket is None
+    american = table_for("american").stroke("7", extra=[stopped(ball="cue", pocket="foot_left")]).last()
+    assert counted(american) == {"cue": 1} and following(american) == ("A", "any")
+    faulty = table_for("moscow").stroke("7", extra=[stopped(), event(0.5, "touch", ball="12", by="cue")]).last()
+    assert counted(faulty) == {} and faulty.replay, "the stroke was a foul"
+    safety = table_for("moscow", edition="federation").stroke("7", extra=[stopped()]).last()
+    assert counted(safety) == {"7": 1}, "no safety was asked of it"
+
+
+@pytest.mark.parametrize("meddling", [event(0.9, "interference", by="opponent"),
+                                      event(0.9, "moved", ball="9", x=1, y=1, cause="opponent")])  # fmt: skip
+def test_of_three_players_which_one_meddled_is_asked_unless_it_is_said(meddling: dict[str, Any]) -> None:
+    asked = table_for("small-russian", players="ABC").stroke("7", **POT, extra=[meddling]).last()
+    assert asked.doubts == ("which_opponent",) and penalty(asked) == (5, "A")
+    touch = event(0.8, "touch", ball="9", by="hand", player="C")
+    said = table_for("small-russian", players="ABC").stroke("7", **POT, extra=[touch, meddling]).last()
+    assert not said.review and said.score == {"A": 5, "B": 0, "C": -5}
+    assert table_for("russian").stroke("7", **POT, extra=[meddling]).last().doubts == ()
+
+
+def test_which_balls_an_interference_names_and_how_sure_it_is() -> None:
+    extra = [
+        event(0.7, "moved", ball="9", x=1, y=1, cause="opponent", confidence=0.95),
+        event(0.8, "touch", ball="12", by="hand", player="B", confidence=0.92),
+        stopped(ball="7", pocket="foot_right"),
+    ]
+    foul = table_for("russian").stroke("7", **POT, extra=extra).last().fouls[0]
+    assert foul.balls == ("7", "9", "12") and foul.confidence == 1.0 and foul.t == pytest.approx(15.7)
+
+
+def test_balls_displaced_by_nobody_knows_whom_are_asked_about_unless_an_official_says() -> None:
+    moved = event(0.8, "moved", ball="9", x=1, y=1, cause="unknown")
+    assert table_for("russian").stroke("7", **POT, extra=[moved]).last().doubts == ("moved_by_unknown",)
+    said = [moved, event(0.9, "interference", by="other")]
+    assert table_for("russian").stroke("7", **POT, extra=said).last().doubts == ()

@@ -106,12 +106,15 @@ def _interference(
     ]
     if not by_opponent and not by_others:
         return None
-    doubts, notes = _about_interference(state, facts)
+    doubts, notes = _about_interference(facts)
     if not by_opponent:
         draft = _replayed(state, stroke, facts, striker, RulingKind.INTERFERENCE)
         return replace(draft, doubts=doubts, notes=notes)
     first = min(by_opponent, key=lambda event: event.t)
-    offender = next((t.player for t in facts.touches if is_opponents(t, striker) and t.player), state.after(striker))
+    named = next((t.player for t in facts.touches if is_opponents(t, striker) and t.player), None)
+    if named is None and len(state.players) > 2:
+        doubts = (*doubts, "which_opponent")
+    offender = named or state.after(striker)
     balls = tuple(dict.fromkeys(ball for e in by_opponent if (ball := getattr(e, "ball", None) or _stopped(e))))
     fouls = (foul(FoulCode.INTERFERENCE, first.t, *balls, seen=max(by_opponent, key=lambda e: e.confidence)),)
     stopped = next((e for e in facts.interferences if e.by is InterferenceBy.OPPONENT and e.stopped_ball), None)
@@ -129,7 +132,7 @@ def _stopped(event: object) -> str | None:
     return event.stopped_ball if isinstance(event, Interference) else None
 
 
-def _about_interference(state: GameState, facts: Facts) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _about_interference(facts: Facts) -> tuple[tuple[str, ...], tuple[str, ...]]:
     doubts: list[str] = []
     notes: list[str] = []
     for event in facts.interferences:
@@ -140,8 +143,6 @@ def _about_interference(state: GameState, facts: Facts) -> tuple[tuple[str, ...]
     official = bool(facts.interferences)
     if not official and any(event.cause is MovedCause.UNKNOWN for event in facts.moved):
         doubts.append("moved_by_unknown")
-    if len(state.players) > 2 and any(e.by is InterferenceBy.OPPONENT for e in facts.interferences):
-        doubts.append("which_opponent")
     return tuple(doubts), tuple(notes)
 
 
@@ -162,14 +163,19 @@ def _stopped_ball_counts(
     if game.called and (as_pot is None or judge_call(state, call, [as_pot], game.settings) is not CallResult.GOOD):
         return None
     places = {name: place for name, place in lying_after(state, facts).items() if name != ball}
-    pots = [pot for pot in facts.pots if game.is_object(pot.ball) and pot.ball != ball]
+    rolled = facts.rail_rolled
+    pots = [pot for pot in facts.pots if game.is_object(pot.ball) and pot.ball != ball and pot.ball not in rolled]
+    away = [e.ball for e in facts.off if game.is_object(e.ball)] + [p.ball for p in facts.pots if p.ball in rolled]
+    to_spot = ascending(state, [name for name in away if name != ball])
+    spotted = tuple(at(name, place) for name, place in spot_all(state.table, to_spot, places, game.spotter()))
+    places |= {one.ball: (one.x, one.y) for one in spotted}
     fallen = [*pots, *([as_pot] if as_pot else [])]
     counted, doubts = _points(game, state, fallen, places)
     if as_pot is None:
         counted = (*counted, CountedBall(ball=ball, pocket=None, points=1))
     draft = Draft(
         kind=RulingKind.INTERFERENCE, t_start=stroke.strike.t, t_end=stroke.t_end, player=striker, offender=offender,
-        fouls=fouls, counted=counted, next_player=striker, places=places, doubts=doubts,
+        fouls=fouls, counted=counted, spotted=spotted, next_player=striker, places=places, doubts=doubts,
         cue_ball=game.cue_ball_after(CueBallState.IN_PLACE if CUE in places else house_side(state.table, places)),
         hanging=_still_hanging(state, facts),
     )  # fmt: skip
