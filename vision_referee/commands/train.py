@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from vision_referee.training.reliability import Reliability
+
+VALIDATION_SCENES = 60
+"""Rendered scenes on which the detector's confidences are mended."""
 
 
 def register(app: typer.Typer) -> None:
@@ -18,10 +25,10 @@ def register(app: typer.Typer) -> None:
         scenes: int = typer.Option(1400, "--scenes", help="Rendered scenes for the detector, 3 windows each."),
         crops: int = typer.Option(120_000, "--crops", help="Crops the detector sees in all."),
         number_scenes: int = typer.Option(
-            2000, "--number-scenes", help="Rendered sets of balls for the number reader, 64 views each."
+            1050, "--number-scenes", help="Rendered sets of balls for the number reader, 64 views each."
         ),
         number_crops: int = typer.Option(
-            500_000, "--number-crops", help="Crops the number reader sees in all; 0: leave it."
+            200_000, "--number-crops", help="Crops the number reader sees in all; 0: leave it."
         ),
         real: Path | None = typer.Option(None, "--real", help="snooker_mit/train: real pictures to train on as well."),
         real_share: float = typer.Option(
@@ -62,10 +69,24 @@ def register(app: typer.Typer) -> None:
                 train_reader(
                     work / "number_scenes", number_run, NumberSettings(crops=number_crops, threads=threads, seed=seed)
                 )
-        for checkpoint, export in (
-            (detector_run / "last.pt", export_detector),
-            (number_run / "numbers.pt", export_reader),
-        ):
-            if checkpoint.exists():
-                export(checkpoint, target)
-                typer.echo(f"exported {checkpoint} to {target}")
+        if (detector_run / "last.pt").exists():
+            reliability = _reliability(detector_run / "last.pt", work / "unscaled")
+            export_detector(detector_run / "last.pt", target, reliability=reliability)
+            typer.echo(f"exported {detector_run / 'last.pt'} to {target}")
+        if (number_run / "numbers.pt").exists():
+            export_reader(number_run / "numbers.pt", target)
+            typer.echo(f"exported {number_run / 'numbers.pt'} to {target}")
+
+
+def _reliability(checkpoint: Path, folder: Path) -> Reliability:
+    """The scaling that makes a detector's confidences true on rendered validation scenes."""
+    import numpy as np
+
+    from vision_referee.detection.backends import open_backend
+    from vision_referee.training.export import export_detector
+    from vision_referee.training.reliability import fit_reliability
+    from vision_referee.training.score_detector import score_rendered
+
+    export_detector(checkpoint, folder)
+    tally = score_rendered(open_backend(folder), VALIDATION_SCENES, split="val")[0]
+    return fit_reliability(np.array(tally.confidence), np.array(tally.right))

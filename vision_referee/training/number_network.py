@@ -74,17 +74,17 @@ class NumberNetwork(nn.Module):
         self.register_buffer("aside", aside, persistent=False)
 
     def forward(self, x: Any, given: Any = None) -> tuple[Any, Any, Any, Any]:
-        """``given`` (n, m, 2): places in crop px that are read instead of the first m found; NaN: none there."""
+        """``given`` (n, m, 2): places in crop px that are read instead of those found; NaN: the one found is read."""
         x = torch.cat([x, _local_contrast(x)], dim=1)
         features = self.finder(x)
         found = self.found(features).float()
         places, odds = _strongest(found)
         if given is not None:
             known = torch.isfinite(given)
-            many = given.shape[1]
-            places = torch.cat([torch.where(known, given, places[:, :many]), places[:, many:]], dim=1)
-            sure = torch.where(known[..., 0], torch.full_like(odds[:, :many], 4.0), odds[:, :many])
-            odds = torch.cat([sure, odds[:, many:]], dim=1)
+            places = torch.where(known, given, places[:, : given.shape[1]])
+            odds = torch.where(
+                known[..., 0], torch.full_like(odds[:, : given.shape[1]], 4.0), odds[:, : given.shape[1]]
+            )
         faces = self._faces(x, places.detach())
         chance = torch.softmax(faces, dim=2)
         # What is illegible may be any number.

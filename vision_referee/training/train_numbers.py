@@ -24,6 +24,7 @@ I64 = npt.NDArray[np.int64]
 F32 = npt.NDArray[np.float32]
 
 _GIVEN = 2
+"""Faces read of each ball while training; few show more."""
 _EASY_COS, _EASY_PX, _EASY_OF_ALL = 0.7, 23.0, 0.7
 
 
@@ -31,13 +32,13 @@ _EASY_COS, _EASY_PX, _EASY_OF_ALL = 0.7, 23.0, 0.7
 class NumberSettings:
     """``crops``: how many in all, repeats with other augmentation included."""
 
-    crops: int = 400_000
+    crops: int = 200_000
     batch: int = 64
     learning_rate: float = 3e-3
     find_weight: float = 2.0
     read_weight: float = 0.5
     """Weights of finding the faces and of reading each alone, beside the ball's number."""
-    easy_share: float = 0.25
+    easy_share: float = 0.3
     """For this part of the run mostly balls are shown whose print faces the camera and is large enough to be seen."""
     average: float = 0.999
     """Decay of the running average of the weights, which is what ships."""
@@ -69,7 +70,7 @@ def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
     if device.type == "cpu":
         torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
-    network = NumberNetwork().to(device=device).train()
+    network = NumberNetwork().to(device=device, memory_format=torch.channels_last).train()
     average = copy.deepcopy(network).eval()
     optimiser = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=0.03)
     path, seen = out / "numbers.pt", 0
@@ -166,8 +167,8 @@ def augmented(rng: np.random.Generator, crops: U8, faces: F32) -> tuple[F32, F32
 
 
 def _shown(rng: np.random.Generator, places: F32, cosine: F32) -> F32:
-    """(n, _GIVEN, 2): the best seen faces, a little off their place; NaN where there are no more. What is found by the
-    network itself comes after them, so that it learns to read from the first step on."""
+    """(n, _GIVEN, 2): places to read, mostly the best seen faces, a little off; NaN: what the network finds itself.
+    So it learns to read from the first step on, and to read what it finds."""
     order = np.argsort(-cosine, axis=1)[:, :_GIVEN]
     best = np.take_along_axis(places, order[..., None], axis=1)
     best = best + rng.normal(0, 0.6, best.shape).astype(np.float32)
