@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 
 class PocketName(StrEnum):
@@ -98,25 +99,30 @@ class TableSpec:
 
     def pockets(self) -> tuple[Pocket, ...]:
         """The six pockets in the order of :class:`PocketName`."""
-        length, width = self.length_mm, self.width_mm
-        c = self.corner_mouth_mm / math.sqrt(2)
-        m = self.middle_mouth_mm / 2
-        d = 1 / math.sqrt(2)
-        corners = {
-            PocketName.HEAD_RIGHT: ((c, 0.0), (0.0, c), (d, d)),
-            PocketName.HEAD_LEFT: ((0.0, width - c), (c, width), (d, -d)),
-            PocketName.FOOT_RIGHT: ((length, c), (length - c, 0.0), (-d, d)),
-            PocketName.FOOT_LEFT: ((length - c, width), (length, width - c), (-d, -d)),
-        }
-        middles = {
-            PocketName.MIDDLE_RIGHT: ((length / 2 + m, 0.0), (length / 2 - m, 0.0), (0.0, 1.0)),
-            PocketName.MIDDLE_LEFT: ((length / 2 - m, width), (length / 2 + m, width), (0.0, -1.0)),
-        }
-        every = corners | middles
-        return tuple(
-            Pocket(name=name, jaw_a_mm=every[name][0], jaw_b_mm=every[name][1], inward=every[name][2])
-            for name in PocketName
-        )
+        return _pockets(self)
 
     def pocket(self, name: PocketName) -> Pocket:
         return next(p for p in self.pockets() if p.name is name)
+
+
+@cache
+def _pockets(table: TableSpec) -> tuple[Pocket, ...]:
+    length, width = table.length_mm, table.width_mm
+    c = table.corner_mouth_mm / math.sqrt(2)
+    m = table.middle_mouth_mm / 2
+    d = 1 / math.sqrt(2)
+    corners = {
+        PocketName.HEAD_RIGHT: ((c, 0.0), (0.0, c), (d, d)),
+        PocketName.HEAD_LEFT: ((0.0, width - c), (c, width), (d, -d)),
+        PocketName.FOOT_RIGHT: ((length, c), (length - c, 0.0), (-d, d)),
+        PocketName.FOOT_LEFT: ((length - c, width), (length, width - c), (-d, -d)),
+    }
+    middles = {
+        PocketName.MIDDLE_RIGHT: ((length / 2 + m, 0.0), (length / 2 - m, 0.0), (0.0, 1.0)),
+        PocketName.MIDDLE_LEFT: ((length / 2 - m, width), (length / 2 + m, width), (0.0, -1.0)),
+    }
+    every = corners | middles
+    return tuple(
+        Pocket(name=name, jaw_a_mm=every[name][0], jaw_b_mm=every[name][1], inward=every[name][2])
+        for name in PocketName
+    )

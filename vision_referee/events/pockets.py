@@ -213,6 +213,8 @@ def _left_and_returned(scene: Scene, path: BallPath) -> None:
     on the bed."""
     s, table = path.sightings, scene.table
     out = np.array([outside_mm(table, xy) for xy in s.xy_mm])
+    if not (out > 0.35 * table.ball_diameter_mm).any():
+        return
     away = np.array([nearest_mouth(table, xy)[1] > 0.9 * table.ball_diameter_mm for xy in s.xy_mm])
     beyond = (out > 0.35 * table.ball_diameter_mm) & away
     if not beyond.any() or beyond[-1] or beyond[0]:

@@ -49,10 +49,13 @@ def _one_ball(a: Piece, b: Piece, diameter_mm: float) -> bool:
     lo, hi = max(a.start.t_s, b.start.t_s) - 1e-6, min(a.end.t_s, b.end.t_s) + 1e-6
     if hi < lo:
         return False
+    spans = [(s.t_s >= lo) & (s.t_s <= hi) for s in (a.sightings, b.sightings)]
+    # Most pairs are two balls seen side by side: that is told by the frames alone.
     common = len(np.intersect1d(a.sightings.frame, b.sightings.frame))
+    if common > 0.25 * sum(int(inside.sum()) for inside in spans):
+        return False
     distances = []
-    for one, other in ((a, b), (b, a)):
-        inside = (one.sightings.t_s >= lo) & (one.sightings.t_s <= hi)
+    for one, other, inside in ((a, b, spans[0]), (b, a, spans[1])):
         for t, xy in zip(one.sightings.t_s[inside], one.sightings.xy_mm[inside], strict=True):
             at = other.at(float(t))
             if at is not None:
