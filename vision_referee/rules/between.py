@@ -34,7 +34,7 @@ from vision_referee.rules.fouls import foul
 from vision_referee.rules.game import Game
 from vision_referee.rules.house import house_side
 from vision_referee.rules.incidents import Incident, draft_incident, gather_incidents
-from vision_referee.rules.judge import with_fine
+from vision_referee.rules.outcome import with_fine
 from vision_referee.rules.rack import FULL_RACK, new_game, rack_notes, with_rack
 from vision_referee.rules.scribe import Scribe
 from vision_referee.rules.state import IN_HAND, GameState, Phase, Removal, at

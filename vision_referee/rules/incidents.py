@@ -21,7 +21,7 @@ from vision_referee.rules.doubt import LIKELY
 from vision_referee.rules.draft import Draft
 from vision_referee.rules.fouls import foul
 from vision_referee.rules.game import Game
-from vision_referee.rules.judge import with_fine
+from vision_referee.rules.outcome import with_fine
 from vision_referee.rules.state import IN_HAND, GameState, at
 
 TOGETHER_S = 5.0

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from vision_referee.domain.balls import CUE
-from vision_referee.domain.events import Interference, InterferenceBy, MovedCause, Pocketed
+from vision_referee.domain.events import Pocketed
 from vision_referee.domain.rulings import CountedBall, CueBallState, Foul, FoulCode, Penalty, RulingKind
 from vision_referee.rules.calls import CallResult, is_called, judge_call, last_call
 from vision_referee.rules.correction import Correction
 from vision_referee.rules.doubt import Edges
 from vision_referee.rules.draft import Draft
-from vision_referee.rules.fouls import NOTE_HOUSE_WARNING, find_fouls, foul, is_opponents
-from vision_referee.rules.game import Fine, Game
+from vision_referee.rules.fouls import NOTE_HOUSE_WARNING, find_fouls
+from vision_referee.rules.game import Game
 from vision_referee.rules.house import house_side
+from vision_referee.rules.interference import interfered_with
+from vision_referee.rules.outcome import points_of, replayed, still_hanging, with_fine
 from vision_referee.rules.safety import break_is_good
 from vision_referee.rules.spotting import spot_all
-from vision_referee.rules.state import IN_HAND, GameState, Hanging, Phase, Removal, ascending, at
-from vision_referee.rules.stroke import Facts, Stroke, displaced, is_confirmed, lying_after, touched_before
+from vision_referee.rules.state import IN_HAND, GameState, Phase, Removal, ascending, at
+from vision_referee.rules.stroke import Facts, Stroke, is_confirmed, lying_after, touched_before
 
 PLAY_ON_OR_RERACK = ("play_on", "rerack")
 
@@ -29,12 +30,12 @@ def judge(game: Game, state: GameState, stroke: Stroke, facts: Facts, edges: Edg
     striker = fix.player if fix.player in state.players else state.turn
     assert striker is not None
     if fix.replay:
-        return _replayed(state, stroke, facts, striker, RulingKind.STROKE)
-    interrupted = _interference(game, state, stroke, facts, edges, striker)
+        return replayed(state, stroke, facts, striker, RulingKind.STROKE)
+    interrupted = interfered_with(game, state, stroke, facts, edges, striker)
     if interrupted is not None and not _lets_it_stand(fix, interrupted):
         return interrupted
     if not fix.given & {"fouls", "counted", "penalty", "replay"} and _fell_before_contact(game, state, facts, edges):
-        return _replayed(state, stroke, facts, striker, RulingKind.STROKE)  # G-17
+        return replayed(state, stroke, facts, striker, RulingKind.STROKE)  # G-17
     return _played_out(game, state, stroke, facts, edges, striker, fix)
 
 
@@ -47,15 +48,6 @@ def _lets_it_stand(fix: Correction, interrupted: Draft) -> bool:
 
 
 # --- strokes that are repeated ----------------------------------------------------------------------------------------
-
-
-def _replayed(state: GameState, stroke: Stroke, facts: Facts, striker: str, kind: RulingKind) -> Draft:
-    """The position before the stroke is restored and the striker repeats it: no penalty, nothing counts."""
-    return Draft(
-        kind=kind, t_start=stroke.strike.t, t_end=stroke.t_end, player=striker,
-        restored=tuple(displaced(state, facts)), replay=True, next_player=striker, cue_ball=state.cue_ball,
-        places=state.places, hanging=state.hanging, barred=state.barred,
-    )  # fmt: skip
 
 
 def _fell_before_contact(game: Game, state: GameState, facts: Facts, edges: Edges) -> bool:
@@ -87,99 +79,6 @@ def _aimed_at(game: Game, state: GameState, facts: Facts, ball: str, edges: Edge
     ahead = dx * strike.vx + dy * strike.vy > 0
     half_ball = state.table.ball_radius_mm
     return ahead and edges.decide(f"aim:{ball}", aside <= half_ball, aside - half_ball, game.settings.position_error_mm)
-
-
-# --- interference (G-19, G-20.16) -------------------------------------------------------------------------------------
-
-
-def _interference(
-    game: Game, state: GameState, stroke: Stroke, facts: Facts, edges: Edges, striker: str
-) -> Draft | None:
-    """Someone else meddled with the stroke; None where nobody did."""
-    by_opponent = (
-        [e for e in facts.interferences if e.by is InterferenceBy.OPPONENT]
-        + [e for e in facts.moved if e.cause is MovedCause.OPPONENT]
-        + [e for e in facts.touches if is_opponents(e, striker)]
-    )
-    by_others = [e for e in facts.interferences if e.by is not InterferenceBy.OPPONENT] + [
-        e for e in facts.moved if e.cause is not MovedCause.OPPONENT
-    ]
-    if not by_opponent and not by_others:
-        return None
-    doubts, notes = _about_interference(facts)
-    if not by_opponent:
-        draft = _replayed(state, stroke, facts, striker, RulingKind.INTERFERENCE)
-        return replace(draft, doubts=doubts, notes=notes)
-    first = min(by_opponent, key=lambda event: event.t)
-    named = next((t.player for t in facts.touches if is_opponents(t, striker) and t.player), None)
-    if named is None and len(state.players) > 2:
-        doubts = (*doubts, "which_opponent")
-    offender = named or state.after(striker)
-    balls = tuple(dict.fromkeys(ball for e in by_opponent if (ball := getattr(e, "ball", None) or _stopped(e))))
-    fouls = (foul(FoulCode.INTERFERENCE, first.t, *balls, seen=max(by_opponent, key=lambda e: e.confidence)),)
-    stopped = next((e for e in facts.interferences if e.by is InterferenceBy.OPPONENT and e.stopped_ball), None)
-    if stopped is not None:
-        counted = _stopped_ball_counts(game, state, stroke, facts, edges, striker, stopped, fouls, offender)
-        if counted is not None:
-            return replace(counted, doubts=counted.doubts + doubts, notes=counted.notes + notes)
-    draft = _replayed(state, stroke, facts, striker, RulingKind.INTERFERENCE)
-    fine = game.fine(state, offender, striker, stroke.t_end)
-    draft = replace(draft, fouls=fouls, offender=offender, doubts=doubts, notes=notes)
-    return with_fine(game, state, draft, fine)
-
-
-def _stopped(event: object) -> str | None:
-    return event.stopped_ball if isinstance(event, Interference) else None
-
-
-def _about_interference(facts: Facts) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    doubts: list[str] = []
-    notes: list[str] = []
-    for event in facts.interferences:
-        if event.intentional and event.by is InterferenceBy.OPPONENT:
-            doubts.append("unsporting_conduct")
-        elif event.intentional:
-            notes.append("stop_until_gone")
-    official = bool(facts.interferences)
-    if not official and any(event.cause is MovedCause.UNKNOWN for event in facts.moved):
-        doubts.append("moved_by_unknown")
-    return tuple(doubts), tuple(notes)
-
-
-def _stopped_ball_counts(
-    game: Game, state: GameState, stroke: Stroke, facts: Facts, edges: Edges, striker: str, stopped: Interference,
-    fouls: tuple[Foul, ...], offender: str,
-) -> Draft | None:  # fmt: skip
-    """G-19: the ball that the opponent stopped on its way into a pocket counts; None where it does not."""
-    ball = stopped.stopped_ball
-    if ball is None or not game.is_object(ball):
-        return None
-    own, _ = find_fouls(game, state, stroke, facts, edges, striker)
-    if any(one.code is not FoulCode.BAD_SAFETY for one in own):
-        return None
-    call = last_call(state)
-    pocket = stopped.pocket or (call.pocket if call else None)
-    as_pot = None if pocket is None else Pocketed(t=stopped.t, ball=ball, pocket=pocket)
-    if game.called and (as_pot is None or judge_call(state, call, [as_pot], game.settings) is not CallResult.GOOD):
-        return None
-    places = {name: place for name, place in lying_after(state, facts).items() if name != ball}
-    rolled = facts.rail_rolled
-    pots = [pot for pot in facts.pots if game.is_object(pot.ball) and pot.ball != ball and pot.ball not in rolled]
-    away = [e.ball for e in facts.off if game.is_object(e.ball)] + [p.ball for p in facts.pots if p.ball in rolled]
-    to_spot = ascending(state, [name for name in away if name != ball])
-    spotted = tuple(at(name, place) for name, place in spot_all(state.table, to_spot, places, game.spotter()))
-    places |= {one.ball: (one.x, one.y) for one in spotted}
-    fallen = [*pots, *([as_pot] if as_pot else [])]
-    counted, doubts = _points(game, state, fallen, places)
-    if as_pot is None:
-        counted = (*counted, CountedBall(ball=ball, pocket=None, points=1))
-    draft = Draft(
-        kind=RulingKind.INTERFERENCE, t_start=stroke.strike.t, t_end=stroke.t_end, player=striker, offender=offender,
-        fouls=fouls, counted=counted, spotted=spotted, next_player=striker, places=places, doubts=doubts,
-        cue_ball=game.cue_ball_after(CueBallState.IN_PLACE if CUE in places else house_side(state.table, places)),
-        hanging=_still_hanging(state, facts),
-    )  # fmt: skip
-    return with_fine(game, state, draft, game.fine(state, offender, striker, stroke.t_end))
 
 
 # --- strokes that stand -----------------------------------------------------------------------------------------------
@@ -228,7 +127,7 @@ def _played_out(
         fouls=tuple(fouls), counted=counting.counted, spotted=spotted,
         restored=fix.restored if fix.has("restored") else tuple(at(ball, lying[ball]) for ball in unaimed),
         next_player=striker if stays else to, cue_ball=CueBallState.ANY, places=places,
-        hanging=_still_hanging(state, facts), doubts=tuple(doubts), notes=tuple(notes),
+        hanging=still_hanging(state, facts), doubts=tuple(doubts), notes=tuple(notes),
         violated_house=NOTE_HOUSE_WARNING in notes or any(one.code is FoulCode.HOUSE_VIOLATION for one in fouls),
     )  # fmt: skip
     if cue_falls:
@@ -253,23 +152,6 @@ def _fined(game: Game, state: GameState, draft: Draft, striker: str, to: str, fi
     return draft
 
 
-def with_fine(game: Game, state: GameState, draft: Draft, fine: Fine) -> Draft:
-    """The draft with a penalty; a ball that goes back from the shelf is spotted after all others (M-4)."""
-    spotted, places = draft.spotted, draft.places
-    returned = (fine.returned,) if fine.returned else ()
-    if fine.returned:
-        ((ball, place),) = spot_all(state.table, [fine.returned], dict(places), game.spotter_of_penalty())
-        spotted = (*spotted, at(ball, place))
-        places = dict(places) | {ball: place}
-    offender = draft.offender or draft.player or state.turn
-    penalty = replace(fine.penalty, offender=offender) if fine.penalty else None
-    barred = game.bar_returned(offender, state.after(offender), returned)
-    return replace(
-        draft, penalty=penalty, spotted=spotted, places=places, returned=returned, debts=fine.debt,
-        removals=draft.removals + fine.removals, barred=barred or draft.barred,
-    )  # fmt: skip
-
-
 def _count(
     game: Game, state: GameState, stroke: Stroke, facts: Facts, pots: list[Pocketed], off: list[str],
     lying: dict[str, tuple[float, float]], *, legal: bool, fix: Correction,
@@ -281,7 +163,7 @@ def _count(
         names = [ball.ball for ball in fix.counted]
         rest = [ball for ball in (*fallen, *off) if ball not in names]
         chosen = [by_ball[n] for n in names if n in by_ball]
-        derived, _ = _points(game, state, chosen, lying, spotted=rest)
+        derived, _ = points_of(game, state, chosen, lying, spotted=rest)
         points = {ball.ball: ball.points for ball in derived}
         counted = tuple(
             CountedBall(
@@ -312,25 +194,8 @@ def _count(
         eligible = []
     names = [pot.ball for pot in eligible]
     uncounted = [ball for ball in (*fallen, *off) if ball not in names]
-    counted, unknown = _points(game, state, eligible, lying, spotted=uncounted)
+    counted, unknown = points_of(game, state, eligible, lying, spotted=uncounted)
     return _Counting(counted=counted, uncounted=uncounted, doubts=(*doubts, *unknown))
-
-
-def _points(
-    game: Game, state: GameState, pots: list[Pocketed], lying: dict[str, tuple[float, float]],
-    *, spotted: Iterable[str] = (),
-) -> tuple[tuple[CountedBall, ...], tuple[str, ...]]:  # fmt: skip
-    """The counted balls with their points. Of the last two by one stroke, the later is the last ball (S-3)."""
-    left = game.balls_left(dict(lying) | dict.fromkeys(spotted, (0.0, 0.0)))
-    counted: list[CountedBall] = []
-    doubts: list[str] = []
-    for index, pot in enumerate(pots):
-        is_last = state.balls_known and left == 0 and index == len(pots) - 1
-        points = game.points(state, pot.ball, last=is_last)
-        if points is None:
-            doubts.append("unknown_number")
-        counted.append(CountedBall(ball=pot.ball, pocket=pot.pocket, points=points or 0))
-    return tuple(counted), tuple(dict.fromkeys(doubts))
 
 
 def _break_failed(game: Game, state: GameState, stroke: Stroke, facts: Facts, fouls: list[Foul]) -> bool:
@@ -346,10 +211,3 @@ def _cue_ball_after(game: Game, state: GameState, facts: Facts, draft: Draft) ->
     if state.cue_ball in IN_HAND and facts.strike.ball != CUE:
         return game.cue_ball_after(house_side(state.table, draft.places))  # it has not been played yet (G-5)
     return game.cue_ball_after(CueBallState.IN_PLACE)
-
-
-def _still_hanging(state: GameState, facts: Facts) -> dict[str, Hanging]:
-    """Balls that hung before and have not moved since keep their time."""
-    moved = {ball for contact in facts.contacts for ball in contact.balls} | {facts.strike.ball}
-    touched = {touch.ball for touch in facts.touches} | {event.ball for event in facts.moved}
-    return {ball: hung for ball, hung in state.hanging.items() if ball not in moved | touched | facts.gone}
