@@ -80,7 +80,8 @@ def goes_under_a_hand(scene: Scene, path: BallPath, start_s: float) -> bool:
     """Whether what set a ball going goes with it and stops it: a cue stays behind, a hand that moves a ball is over it
     all the way."""
     stop_s = min((stop.t_s for stop in path.stops.values() if stop.t_s > start_s), default=path.end_s)
-    if stop_s - start_s > _A_HAND_TAKES_S:
+    met = any(path.ball in (t.a, t.b) and start_s < t.t_s < stop_s for t in scene.touchings)
+    if met or stop_s - start_s > _A_HAND_TAKES_S or scene.gone_s(path.ball) < stop_s + 0.1:
         return False
     speeds = [float(np.hypot(*path.velocity(float(t)))) for t in np.arange(start_s + 0.02, stop_s, 0.05)]
     fastest = max(speeds, default=0.0)

@@ -18,6 +18,8 @@ _BY_SLIDING = 2.0 / 7.0
 """A ball without spin rolls once it has lost two sevenths of its speed (J. Walker, The Flying Circus of Physics, 1975;
 any textbook); back spin costs more."""
 _SPIN_ALLOWANCE = 1.5
+_BY_FOLLOW = 0.25
+"""Speed is won only from top spin, and not much of it."""
 _BRAKING_MM_S2 = 250.0
 _ROLLING_SIGMA_MM_S2 = 350.0
 _LEAST_GAIN = 6.0
@@ -31,6 +33,9 @@ def is_possible(leg: Leg) -> bool:
     change = float(np.hypot(*(after - before)))
     fastest = max(float(np.hypot(*before)), float(np.hypot(*after)))
     error = float(np.hypot(leg.speed_sigma(leg.t0_s), leg.speed_sigma(leg.t1_s)))
+    won = float(np.hypot(*after)) - float(np.hypot(*before))
+    if won > _BY_FOLLOW * fastest + 2.0 * error + 40.0:
+        return False
     return change < _SPIN_ALLOWANCE * _BY_SLIDING * fastest + _BRAKING_MM_S2 * lasts_s + 3.0 * error + 20.0
 
 
