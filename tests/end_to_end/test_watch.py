@@ -248,6 +248,26 @@ def test_the_live_page_follows_the_match(page: Any, served: Served) -> None:
     assert page.evaluate("document.getElementById('picture').naturalWidth") == scene.CAMERA.size_px[0]
 
 
+def test_the_last_ruling_is_overruled_beside_the_table(page: Any, served: Served) -> None:
+    from playwright.sync_api import expect
+
+    served.hold.set()
+    end = time.monotonic() + 60
+    while len(scene.strokes(served.session.book.rulings)) < 2:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    page.goto(served.url)
+    before = page.locator("#score b").all_inner_texts()
+    expect(page.locator("#last .tag.foul").first).to_be_visible()
+    page.locator("#last").get_by_role("button", name="No foul").click()
+    expect(page).to_have_url(re.compile(r"/live\?said=entered$"))
+    expect(page.locator("#last .tag.foul")).to_have_count(0)
+    assert page.locator("#score b").all_inner_texts() != before
+    page.locator("#told").get_by_role("button", name="Undo").click()
+    expect(page.locator("#last .tag.foul").first).to_be_visible()
+    assert page.locator("#score b").all_inner_texts() == before
+
+
 def test_what_is_put_back_is_shown_with_its_distance(page: Any, served: Served) -> None:
     """An outsider moved a ball: where it stood is drawn on the table and on the picture, with what is left to go."""
     from playwright.sync_api import expect

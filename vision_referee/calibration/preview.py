@@ -64,10 +64,13 @@ def _line(out: npt.NDArray[np.uint8], px: F64, colour: Bgr, thick: int, *, close
 
 
 def _text(out: npt.NDArray[np.uint8], words: str, at: F64, colour: Bgr) -> None:
+    """Words with their lower left corner at a point, on a darkened ground."""
     size = max(0.45, out.shape[1] / 2200)
-    place = (int(at[0]), int(at[1]))
-    cv2.putText(out, words, place, cv2.FONT_HERSHEY_SIMPLEX, size, (0, 0, 0), 3, cv2.LINE_AA)
-    cv2.putText(out, words, place, cv2.FONT_HERSHEY_SIMPLEX, size, colour, 1, cv2.LINE_AA)
+    (wide, high), below = cv2.getTextSize(words, cv2.FONT_HERSHEY_SIMPLEX, size, 1)
+    x, y = int(at[0]), int(at[1])
+    ground = out[max(0, y - high - 4) : y + below + 4, max(0, x - 4) : x + wide + 4]
+    ground[:] = ground // 3
+    cv2.putText(out, words, (x, y), cv2.FONT_HERSHEY_SIMPLEX, size, colour, 1, cv2.LINE_AA)
 
 
 def _figures(out: npt.NDArray[np.uint8], calibration: Calibration) -> None:

@@ -437,7 +437,8 @@ class LiveSession:
             self._file_recording()
         state = self._feed.state()
         if state.losses:
-            self.book.warn(f"the camera was lost {state.losses} times; what happened meanwhile was not seen")
+            often = "once" if state.losses == 1 else f"{state.losses} times"
+            self.book.warn(f"the camera was lost {often}; what happened meanwhile was not seen")
         self.book.finish()
         self._balls = tuple(self._motion.balls_now())
 
