@@ -606,6 +606,13 @@ def test_beside_a_stopped_ball_that_counts_others_are_dealt_with_as_ever() -> No
     assert counted(match.stroke("9", call="9 foot_left", pots="9 foot_left", wait=30).last()) == {"9": 9}
 
 
+def test_what_the_meddling_displaced_goes_back_though_the_stopped_ball_counts() -> None:
+    extra = [stopped(pocket="foot_left"), event(1, "moved", ball="12", x=2000, y=1600, cause="opponent")]
+    match = table_for("russian").stroke("7", "9", call="7 foot_left", extra=extra, ends={"7": (3400, 1600)})
+    assert counted(match.last()) == {"7": 7} and restored(match.last()) == {"12": (2300, 1500)}
+    assert not match.last().replay
+
+
 def test_a_stopped_ball_needs_the_call_that_it_was_going_to_keep() -> None:
     def last(extra: dict[str, Any], call: str = "7 foot_left") -> tuple[dict[str, int], bool]:
         ruling = table_for("russian").stroke("7", call=call, extra=[extra], ends={"7": (3400, 1600)}).last()

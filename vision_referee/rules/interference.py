@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from vision_referee.domain.balls import CUE
@@ -15,7 +16,7 @@ from vision_referee.rules.game import Game
 from vision_referee.rules.house import house_side
 from vision_referee.rules.outcome import points_of, replayed, still_hanging, with_fine
 from vision_referee.rules.spotting import spot_all
-from vision_referee.rules.state import GameState, ascending, at
+from vision_referee.rules.state import GameState, Place, ascending, at
 from vision_referee.rules.stroke import Facts, Stroke, lying_after
 
 
@@ -94,6 +95,8 @@ def _stopped_ball_counts(
     pots = [pot for pot in facts.pots if game.is_object(pot.ball) and pot.ball != ball and pot.ball not in rolled]
     away = [e.ball for e in facts.off if game.is_object(e.ball)] + [p.ball for p in facts.pots if p.ball in rolled]
     to_spot = ascending(state, [name for name in away if name != ball])
+    restored = tuple(at(name, state.places[name]) for name in _knocked_about(state, facts, places))
+    places |= {one.ball: (one.x, one.y) for one in restored}
     spotted = tuple(at(name, place) for name, place in spot_all(state.table, to_spot, places, game.spotter()))
     places |= {one.ball: (one.x, one.y) for one in spotted}
     fallen = [*pots, *([as_pot] if as_pot else [])]
@@ -102,8 +105,15 @@ def _stopped_ball_counts(
         counted = (*counted, CountedBall(ball=ball, pocket=None, points=1))
     draft = Draft(
         kind=RulingKind.INTERFERENCE, t_start=stroke.strike.t, t_end=stroke.t_end, player=striker, offender=offender,
-        fouls=fouls, counted=counted, spotted=spotted, next_player=striker, places=places, doubts=doubts,
+        fouls=fouls, counted=counted, spotted=spotted, restored=restored, next_player=striker, places=places,
         cue_ball=game.cue_ball_after(CueBallState.IN_PLACE if CUE in places else house_side(state.table, places)),
-        hanging=still_hanging(state, facts),
+        hanging=still_hanging(state, facts), doubts=doubts,
     )  # fmt: skip
     return with_fine(game, state, draft, game.fine(state, offender, striker, stroke.t_end))
+
+
+def _knocked_about(state: GameState, facts: Facts, lying: Mapping[str, Place]) -> list[str]:
+    """The balls that lay out of the stroke's way and were displaced by the meddling: they go back where they lay."""
+    played = {ball for contact in facts.contacts for ball in contact.balls} | {facts.strike.ball}
+    displaced = dict.fromkeys([*(moved.ball for moved in facts.moved), *(touch.ball for touch in facts.touches)])
+    return [ball for ball in displaced if ball not in played and ball in lying and ball in state.places]
