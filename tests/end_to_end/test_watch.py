@@ -352,6 +352,28 @@ def test_the_official_needs_no_pointer(page: Any, served: Served) -> None:
     page.locator("#log").get_by_role("button", name="Undo").first.click()
 
 
+def test_a_call_in_two_taps_of_a_thick_finger(page: Any, served: Served) -> None:
+    """Beside the ball, then beside the pocket, on a tablet's diagram."""
+    from playwright.sync_api import expect
+
+    page.set_viewport_size({"width": 1180, "height": 820})
+    page.goto(served.url)
+    expect(page.locator("#ball option")).not_to_have_count(1)
+    ball = next(b for b in served.session.now().balls if b.label not in (None, "cue"))
+    box = page.locator("#table-now svg").bounding_box()
+    rail = scene.TABLE.rail_width_mm
+    scale = box["width"] / (scene.TABLE.length_mm + 2 * rail)
+
+    def tap(x_mm: float, y_mm: float) -> None:
+        page.mouse.click(box["x"] + (x_mm + rail) * scale, box["y"] + (scene.TABLE.width_mm - y_mm + rail) * scale)
+
+    tap(ball.x_mm + 70, ball.y_mm - 70)
+    expect(page.locator("#ball")).to_have_value(str(ball.label))
+    tap(120, 110)
+    expect(page.locator("#told")).to_contain_text("head right corner")
+    page.locator("#told").get_by_role("button", name="Undo").click()
+
+
 def test_no_serious_fault_of_accessibility(page: Any, served: Served) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
     for path in ("", "/camera"):

@@ -32,10 +32,9 @@ function drawBalls(balls) {
       make("circle", { r: radius }, group);
       const text = make("text", { dy: radius * 0.36, "font-size": radius * 1.05 }, group);
       ball = { group, title, text };
-      group.addEventListener("click", () => ball.label && choose(ball.label));
       drawn.set(key, ball);
     }
-    ball.label = label;
+    Object.assign(ball, { label, x, y: width - y });
     const kind = label === "cue" ? "cue" : /^\d+$/.test(shown) ? "object" : "unknown";
     ball.group.setAttribute("class", `ball ${kind}${seen ? "" : " lost"}${label && label === chosen ? " chosen" : ""}`);
     ball.group.setAttribute("transform", `translate(${x} ${width - y})`);
@@ -70,7 +69,18 @@ function choose(label) {
 }
 byId("ball").addEventListener("change", (event) => choose(event.target.value));
 
-// A tap on a pocket of the diagram calls the chosen ball there.
+// A finger is wider than a ball on the screen: the nearest ball is meant, or the pocket that the chosen ball is called to.
+const pockets = [];
+table.addEventListener("click", (event) => {
+  const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(table.getScreenCTM().inverse());
+  const nearest = (things) =>
+    things.map((thing) => ({ thing, away: Math.hypot(thing.x - at.x, thing.y - at.y) })).sort((a, b) => a.away - b.away)[0];
+  const ball = nearest([...drawn.values()].filter((b) => b.label));
+  const pocket = nearest(pockets);
+  if (ball?.away < 1.5 * radius) choose(ball.thing.label);
+  else if (chosen && pocket?.away < 6 * radius) pocket.thing.button.click();
+  else if (ball?.away < 6 * radius) choose(ball.thing.label);
+});
 for (const button of document.querySelectorAll("button.pocket")) {
   const name = button.value.split(":")[1];
   const holes = [...table.querySelectorAll(".hole")];
@@ -78,8 +88,8 @@ for (const button of document.querySelectorAll("button.pocket")) {
   const hole = holes[order.indexOf(name)];
   if (!hole) continue;
   const tap = make("circle", { class: "tap", cx: hole.getAttribute("cx"), cy: hole.getAttribute("cy"), r: 1.6 * hole.getAttribute("r") }, table);
-  make("title", {}, tap).textContent = button.textContent;
-  tap.addEventListener("click", () => button.click());
+  make("title", {}, tap).textContent = button.firstChild.textContent.trim();
+  pockets.push({ button, x: Number(hole.getAttribute("cx")), y: Number(hole.getAttribute("cy")) });
 }
 
 // --- counts, state, what has to be put back ---
