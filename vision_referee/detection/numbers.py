@@ -20,7 +20,7 @@ F64 = npt.NDArray[np.float64]
 U8 = npt.NDArray[np.uint8]
 
 MODEL_NAME = "number_reader"
-_BATCHES = (2, 8)
+_AT_ONCE = 32
 
 
 class NumberReader:
@@ -31,11 +31,9 @@ class NumberReader:
 
         core = openvino.Core()
         options: dict[str, Any] = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"}
-        self._requests: dict[int, Any] = {}
-        for batch in _BATCHES:
-            model = core.read_model(str(model_xml))
-            model.reshape([batch, CROP_PX, CROP_PX, 3])
-            self._requests[batch] = core.compile_model(model, "CPU", options).create_infer_request()
+        model = core.read_model(str(model_xml))
+        model.reshape([-1, CROP_PX, CROP_PX, 3])
+        self._request = core.compile_model(model, "CPU", options).create_infer_request()
 
     def probabilities(self, frame: Frame, centres_px: F64, radius_px: F64) -> F64:
         """(n, 17) as in ``Detections.number_p``: cue, 1..15, cannot be told; each row sums to 1."""
@@ -43,16 +41,13 @@ class NumberReader:
 
     def run(self, crops: U8) -> F64:
         """The network's own 17 probabilities (n, 17) for crops (n, CROP_PX, CROP_PX, 3) BGR: cue, 1..15, no number."""
-        batch = next((size for size in _BATCHES if size >= len(crops)), _BATCHES[-1])
-        rows = [self._run(crops[i : i + batch], batch) for i in range(0, len(crops), batch)]
-        return np.concatenate(rows) if rows else np.zeros((0, CLASSES))
-
-    def _run(self, crops: U8, batch: int) -> F64:
-        padded = np.zeros((batch, *crops.shape[1:]), np.uint8)
-        padded[: len(crops)] = crops
-        request = self._requests[batch]
-        request.infer([padded])
-        return np.asarray(request.get_output_tensor(0).data[: len(crops)], np.float64).copy()
+        if len(crops) == 0:
+            return np.zeros((0, CLASSES))
+        parts = []
+        for first in range(0, len(crops), _AT_ONCE):
+            self._request.infer([crops[first : first + _AT_ONCE]])
+            parts.append(np.asarray(self._request.get_output_tensor(0).data, np.float64))
+        return np.concatenate(parts)
 
 
 def open_reader(folder: Path | None = None, *, threads: int = 2) -> NumberReader | None:
