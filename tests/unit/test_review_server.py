@@ -100,6 +100,7 @@ def test_another_address_needs_the_token(folder: Path, tmp_path: Path) -> None:
         assert "HttpOnly" in admitted.headers["set-cookie"]
         assert client.get("/m/final").status_code == 200
     assert address_of("0.0.0.0", 8000, access).endswith(":8000/?token=a-token-nobody-guesses")
+    assert "0.0.0.0" not in address_of("0.0.0.0", 8000, access), "an address that a tablet can open"
 
 
 def test_on_loopback_no_other_name_leads_here(client: TestClient) -> None:

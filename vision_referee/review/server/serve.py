@@ -80,6 +80,17 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(host: str, port: int, access: Access) -> str:
-    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    shown = _own_address() if host in ("0.0.0.0", "::") else host
     name = f"[{shown}]" if ":" in shown else shown
     return f"http://{name}:{port}/" + (f"?token={access.token}" if access.token else "")
+
+
+def _own_address() -> str:
+    """The address by which others on the network reach us; a tablet seldom knows the computer by its name."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent: the system only says which of its addresses it would send from.
+            probe.connect(("192.0.2.1", 9))
+            return str(probe.getsockname()[0])
+        except OSError:
+            return socket.gethostname()
