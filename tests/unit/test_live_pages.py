@@ -109,7 +109,10 @@ def test_a_call_names_ball_and_pocket(live: Live) -> None:
     (call,) = [e for e in _events(live) if e["type"] == "call"]
     assert (call["ball"], call["pocket"]) == ("4", "foot_left")
     status, text = live.post("say", say="call:foot_left")
-    assert status == 400 and "choose a ball" in text
+    assert status == 400 and wording("en")("live.choose_ball") in text
+    live.client.cookies.set("vr_lang", "ru")
+    assert wording("ru")("live.choose_ball") in live.post("say", say="touch_hand")[1]
+    live.client.cookies.delete("vr_lang")
 
 
 def test_a_post_without_the_forms_secret_changes_nothing(live: Live) -> None:

@@ -32,7 +32,7 @@ from vision_referee.review.server.live_json import live_json, set_up_json, table
 from vision_referee.review.server.live_match import Watched, WatchedHere
 from vision_referee.review.server.live_news import LiveNews
 from vision_referee.review.server.live_picture import LivePicture
-from vision_referee.review.server.live_say import BALL_TAPS, KEYS, TAPS, said_event
+from vision_referee.review.server.live_say import BALL_TAPS, KEYS, TAPS, BallNeeded, said_event
 from vision_referee.review.server.pages import change_words, desk_of, page
 from vision_referee.review.server.pulse import MOST_LISTENERS
 from vision_referee.review.server.requests import whole_number
@@ -142,6 +142,8 @@ def _say(request: Request, here: Watched, form: Mapping[str, str], t_s: float) -
     try:
         event = said_event(form, t_s, here.match.record().info.players)
         here.match.change(who=person.signed, what="official", ruling_id=None, events=[event])
+    except BallNeeded:
+        return _live_page(request, here, problem=person.words("live.choose_ball"), status=400)
     except InputError as error:
         return _live_page(request, here, problem=str(error), status=400)
     return RedirectResponse(f"/m/{here.match.key}/live?said=entered", status_code=303)

@@ -34,6 +34,10 @@ BALL_TAPS: dict[str, dict[str, Any]] = {
 }
 
 
+class BallNeeded(InputError):
+    """The tap is about a ball, and none is chosen."""
+
+
 KEYS = {
     "head_left": "q",
     "middle_left": "w",
@@ -72,7 +76,7 @@ def said_event(form: Mapping[str, str], t_s: float, players: Sequence[str]) -> E
         values = {"type": "starts", "player": detail}
     elif say == "call" or say in BALL_TAPS:
         if not ball:
-            raise InputError("choose a ball first")
+            raise BallNeeded("first choose a ball")
         values = dict(BALL_TAPS.get(say, {"type": "call", "pocket": detail})) | {"ball": ball}
     else:
         raise InputError(f"'{say}' is not something that an official can enter here")
