@@ -262,7 +262,7 @@ def _unmoved(scene: Scene, path: BallPath, br: Break | None, push_on_other: floa
     """Whether this ball shows no jump although the other was pushed so that it would have to."""
     if br is not None or push_on_other <= 0:
         return False
-    if scene.gone_s(path.ball) - t_s < _AT_ONCE_S and float(path.sightings.t_s[-1]) < t_s + 0.1:
+    if scene.gone_s(path.ball) - t_s < _AT_ONCE_S and float(path.sightings.t_s[-1]) < t_s + 0.2:
         return False  # sent into a pocket before it was seen again
     leg = path.legs[path.leg_at(t_s)]
     hidden = not leg.t0_s - 0.1 <= t_s <= leg.t1_s + 0.1

@@ -89,7 +89,8 @@ def find_hidden_bounces(scene: Scene) -> None:
             for cushion, inward in CUSHION_NORMALS.items():
                 toward = -float(away @ inward)
                 way = nose_distance_mm(scene.table, cushion, home) - scene.table.ball_radius_mm
-                if toward < 0.3 or float(after @ inward) < 0.1 * speed or way > 1.5 * scene.diameter_mm:
+                reached = way < speed * toward * (br.gap_s + 0.03) + 0.1 * scene.diameter_mm
+                if toward < 0.4 or float(after @ inward) < 0.25 * speed or not reached:
                     continue
                 wait = min(max(way, 0.0) / max(speed * toward, 50.0), 0.8 * br.gap_s + 0.05)
                 at = home + away * max(way, 0.0) / toward
@@ -121,7 +122,8 @@ def cushions_of(
         push = float(br.jump_mm_s @ normal)
         share = push / max(br.strength_mm_s, 1.0)
         sigma = br.jump_sigma_mm_s
-        if toward < max(1.5 * sigma, 12.0) or push < max(2.5 * sigma, 20.0) or share < 0.45:
+        # What a bias that jumps by the stated error within a tenth of a second seems to be.
+        if toward < max(1.5 * sigma, 12.0, 8.0 * error_mm) or push < max(2.5 * sigma, 20.0) or share < 0.45:
             continue
         if not br.is_impact and (share < 0.65 or abs(distance / table.ball_diameter_mm - 0.5) > 0.2):
             continue

@@ -27,7 +27,7 @@ from vision_referee.events.naming import is_unknown, renamed_event, renamed_row
 from vision_referee.events.pockets import find_departures
 from vision_referee.events.pockets_cut import depth_and_side, hanging_depth_mm
 from vision_referee.events.racks import find_rack, order_ok
-from vision_referee.events.rests import find_stops, motion_ends, rest_events
+from vision_referee.events.rests import find_stops, hanging_events, motion_ends, rest_events
 from vision_referee.events.rows import window_rows
 from vision_referee.events.scene import Scene
 from vision_referee.events.settings import EventSettings
@@ -49,6 +49,8 @@ _HOLD_S = 30.0
 """How long the first seconds are held back where only the first strike can tell the cue ball."""
 _RACKING_S = 15.0
 """How long the setting of a rack may take after the first balls lie."""
+_HANGS_S = 0.5
+_SLID_IN_S = 1.5
 _ORDER = {"racked": 0, "strike": 1, "stopped": 8, "rest": 9, "hanging": 10}
 
 
@@ -320,7 +322,7 @@ class MotionStage:
             self._racked = True
             labels = {b.ball for b in rack}
             told = [*self._racking, *events]
-            t_s = max((e.t for e in told if isinstance(e, Placed) and e.ball in labels), default=scene.end_s)
+            t_s = self._rack_stands_s(told, labels, scene.end_s)
             self._racking = []
             others = [e for e in told if getattr(e, "ball", None) not in labels and not isinstance(e, Contact)]
             return [*others, Racked(t=t_s, balls=rack, order_ok=order_ok(rack), confidence=0.9)]
@@ -330,6 +332,19 @@ class MotionStage:
             return []
         waiting, self._racking = self._racking, []
         return [*waiting, *events]
+
+    @staticmethod
+    def _rack_stands_s(told: list[VisionEvent], labels: set[str], end_s: float) -> float:
+        """When the triangle stood: with the last ball that was set, or, where all were slid in at once, when they lay.
+
+        The frame of wood that slid them hides some for a while longer.
+        """
+        lay = {e.ball: e.t for e in told if isinstance(e, Placed | Stopped) and e.ball in labels}
+        if not lay:
+            return end_s
+        times = np.array(list(lay.values()))
+        early, late = np.quantile(times, [0.1, 0.9])
+        return float(np.quantile(times, 0.3)) if late - early < _SLID_IN_S else float(times.max())
 
     def _crowded(self, placed: list[Placed]) -> bool:
         """Whether several balls were put down side by side: a rack begins."""
@@ -356,6 +371,10 @@ class MotionStage:
             if struck:
                 self._stroke_open = True
             creeping = cut and still_moving and self._creeps(scene)
+            if cut and still_moving and not creeping:
+                # The recording ends before the stroke does: what has come to rest in a mouth hangs by now.
+                lying = [b for b in self._balls_at(scene, scene.end_s) if self._rests_since(scene, b.ball) > _HANGS_S]
+                found += [replace(e, confidence=0.6) for e in hanging_events(self._table, scene.end_s, lying)]
             if not self._stroke_open or (still_moving and not creeping):
                 continue
             stops = [e.t for e in events if isinstance(e, Stopped) and begin - 0.1 <= e.t <= end + 0.1]
@@ -366,6 +385,12 @@ class MotionStage:
             found += rest_events(self._table, t_s, self._balls_at(scene, t_s + 0.05), 0.5 if creeping else 0.95)
             self._stroke_open = False
         return found
+
+    @staticmethod
+    def _rests_since(scene: Scene, label: str) -> float:
+        """For how long (s) a ball has been still by the window's end."""
+        path = next(p for p in scene.paths.values() if p.label == label)
+        return scene.end_s - path.legs[-1].t0_s if path.legs[-1].resting else 0.0
 
     def _creeps(self, scene: Scene) -> bool:
         """Whether all that still moves at the end of the recording is in its last centimetres."""

@@ -37,3 +37,8 @@ def hanging_depth_mm(table: TableSpec) -> float:
         return min(lip_depth_mm(table) - table.ball_radius_mm, 0.0)
     # Pool and snooker mouths are cut wide and vary: a ball that rests between the jaws hangs.
     return -table.ball_radius_mm
+
+
+def perhaps_hanging_depth_mm(table: TableSpec) -> float:
+    """From where on a resting centre may hang: some pool tables' holes reach in front of the noses' line."""
+    return hanging_depth_mm(table) if table.family == "pyramid" else -1.2 * table.ball_diameter_mm

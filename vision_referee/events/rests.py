@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from vision_referee.domain.events import BallAt, Hanging, Rest, Stopped
 from vision_referee.domain.table import PocketName, TableSpec
-from vision_referee.events.pockets_cut import depth_and_side, hanging_depth_mm
+from vision_referee.events.pockets_cut import depth_and_side, hanging_depth_mm, perhaps_hanging_depth_mm
 from vision_referee.events.scene import Scene
 
 F64 = npt.NDArray[np.float64]
@@ -24,6 +24,8 @@ def find_stops(scene: Scene) -> None:
             if way < 2.0:
                 continue
             confidence = float(np.clip(1.0 - 1.5 * max(stop.t_sigma_s - 0.05, 0.0), 0.5, 0.97))
+            if path.breaks[index].gap_s > 0.2:
+                confidence = min(confidence, 0.6)  # hidden as it stopped
             scene.events.append(
                 Stopped(
                     t=min(stop.t_s, scene.end_s),
@@ -47,20 +49,27 @@ def motion_ends(scene: Scene, *, pause_s: float = 0.12) -> list[tuple[float, flo
     return joined
 
 
-def hanging_pocket(table: TableSpec, xy_mm: F64) -> PocketName | None:
-    """The pocket on whose lip a ball that rests at ``xy_mm`` hangs."""
+def hanging_pocket(table: TableSpec, xy_mm: F64) -> tuple[PocketName, float] | None:
+    """The pocket on whose lip a ball that rests at ``xy_mm`` hangs, and how sure that is."""
     for pocket in table.pockets():
         depth, side = depth_and_side(pocket, xy_mm)
-        if float(depth) > hanging_depth_mm(table) and float(side) < pocket.width_mm / 2:
-            return pocket.name
+        if float(side) > pocket.width_mm / 2 or float(depth) < perhaps_hanging_depth_mm(table):
+            continue
+        return pocket.name, 0.9 if float(depth) > hanging_depth_mm(table) else 0.55
     return None
 
 
 def rest_events(table: TableSpec, t_s: float, balls: list[BallAt], confidence: float) -> list[Rest | Hanging]:
     """The position at a rest, and which balls hang."""
-    out: list[Rest | Hanging] = [Rest(t=t_s, balls=tuple(balls), confidence=confidence)]
+    return [Rest(t=t_s, balls=tuple(balls), confidence=confidence), *hanging_events(table, t_s, balls)]
+
+
+def hanging_events(table: TableSpec, t_s: float, balls: list[BallAt]) -> list[Hanging]:
+    """Those of the resting ``balls`` that hang."""
+    out: list[Hanging] = []
     for ball in balls:
-        pocket = hanging_pocket(table, np.array([ball.x, ball.y]))
-        if pocket is not None:
-            out.append(Hanging(t=t_s, ball=ball.ball, pocket=pocket, x=ball.x, y=ball.y, confidence=0.9))
+        found = hanging_pocket(table, np.array([ball.x, ball.y]))
+        if found is not None:
+            pocket, sure = found
+            out.append(Hanging(t=t_s, ball=ball.ball, pocket=pocket, x=ball.x, y=ball.y, confidence=sure))
     return out

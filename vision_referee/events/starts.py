@@ -23,6 +23,7 @@ from vision_referee.tracking.paths import BallPath
 
 F64 = npt.NDArray[np.float64]
 _FASTEST_HAND_MM_S = 1500.0
+_SOFTEST_STROKE_MM_S = 160.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +231,8 @@ def _through_neighbour(scene: Scene, start: Start) -> list[Touching]:
                 normal = at - br.xy_mm
                 apart = float(np.hypot(*normal))
                 lost = -float(br.jump_mm_s @ normal) / max(apart, 1.0)
-                if apart > reach or lost < 0.3 * speed or lost < 0.6 * br.strength_mm_s:
+                early = 0.004 * float(np.hypot(*br.before_mm_s))  # what a break's own time may be off by
+                if apart > reach + early or lost < 0.3 * speed or lost < 0.6 * br.strength_mm_s:
                     continue
                 scene.explained |= {(start.ball, start.index), (striker, br.index)}
                 first = Touching(
@@ -242,7 +244,8 @@ def _through_neighbour(scene: Scene, start: Start) -> list[Touching]:
                     normal=between / distance, confidence=0.8, a_started=False, b_started=True,
                 )  # fmt: skip
                 # Balls that lay frozen together do not meet anew.
-                return [first] if distance < 1.04 * scene.diameter_mm else [first, second]
+                frozen_mm = 1.04 * scene.diameter_mm + float(np.median(path.sightings.sigma_mm))
+                return [first] if distance < frozen_mm else [first, second]
     return []
 
 
@@ -327,6 +330,8 @@ def _strike_or_touch(scene: Scene, start: Start, starts: list[Start]) -> None:
     if struck and under_way and not is_cue and speed < 400.0:
         struck = False
     cue_known = any(p.label == CUE for p in scene.paths.values())
+    if struck and not cue_known and speed < _SOFTEST_STROKE_MM_S:
+        struck = False  # what a sleeve does to any ball; a stroke so soft gets the cue ball nowhere
     if struck and cue_known and not is_cue and speed < 250.0:
         struck = False  # brushed by a sleeve or a cue: nobody plays another ball so softly
     if struck:
