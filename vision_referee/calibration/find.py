@@ -33,6 +33,7 @@ DEFAULT_TABLE = "pyramid-12ft"
 _SEARCH_WIDTH = 1280
 _CERTAIN_SCORE, _SURE_SCORE = 3.3, 4.3
 _CUT_SCORE = 2.2
+_LEAST_MARKED = 0.01  # of the picture, that marked corners enclose
 _KEPT = 6
 """Readings of the edges that are refined before one is chosen."""
 _LEAST_SCORE = 1.3
@@ -162,6 +163,8 @@ def calibrate_corners(
         raise CalibrationError("four corners are needed, each as x,y in pixels")
     clockwise = _clockwise(points)
     height, width = bgr.shape[:2]
+    if not _spread_out(clockwise, width * height):
+        raise CalibrationError("the four corners are no view of a table twice as long as wide; mark them again")
     pixel = max(1.0, width / 1000)
     poses = []
     for turn in (0, 1):
@@ -193,6 +196,16 @@ def calibrate_corners(
         noses_seen=(0, 0, 0, 0), rails_seen=(0, 0, 0, 0),
     )  # fmt: skip
     return _calibration(bgr, plain, table, table_reason, head, "marked corners", 0.7, None)
+
+
+def _spread_out(corners_px: F64, picture_px2: float) -> bool:
+    """Whether four points in turn enclose a convex piece of at least a hundredth of the picture."""
+    edges = np.roll(corners_px, -1, axis=0) - corners_px
+    after = np.roll(edges, -1, axis=0)
+    turns = edges[:, 0] * after[:, 1] - edges[:, 1] * after[:, 0]
+    x, y = corners_px.T
+    area = abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
+    return bool((turns > 0).all() or (turns < 0).all()) and area >= _LEAST_MARKED * picture_px2
 
 
 def _resized(bgr: U8, scale: float) -> U8:
