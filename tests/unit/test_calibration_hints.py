@@ -15,9 +15,10 @@ from live_scene import TABLE
 
 from vision_referee.calibration.calibration import Calibration, load_calibration
 from vision_referee.calibration.camera import Camera
+from vision_referee.calibration.find import calibrate_corners
 from vision_referee.calibration.hints import TEXT, Hint, find_hints, rate_hint
 from vision_referee.calibration.saved import camera_file, cameras_folder, saved_cameras
-from vision_referee.domain.errors import InputError
+from vision_referee.domain.errors import CalibrationError, InputError
 from vision_referee.review.server.live_hints import hint_words
 from vision_referee.review.wording import LANGUAGES, wording
 
@@ -111,6 +112,20 @@ def test_every_hint_can_be_said_in_every_language(lang: str, code: str) -> None:
     assert "{" not in said
     for name in names:
         assert (wording(lang)("pocket.foot_left") if name in ("pocket", "place") else "17") in said
+
+
+@pytest.mark.parametrize(
+    "corners",
+    [
+        [[1, 1], [2, 2], [3, 3], [4, 4]],
+        [[10, 10], [20, 10], [20, 20], [10, 20]],
+        [[100, 100], [900, 100], [300, 250], [100, 600]],
+    ],
+)
+def test_corners_in_a_line_or_in_one_place_are_no_table(good: tuple[U8, Calibration], corners: list[list[int]]) -> None:
+    """Such as when Set is pressed with a corner dragged away by mistake."""
+    with pytest.raises(CalibrationError, match="mark them again"):
+        calibrate_corners(good[0], corners, table=TABLE)
 
 
 # --- saved by name ---
