@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from vision_referee.domain.events import LeftTable, Pocketed, PocketRebound, Returned
 from vision_referee.domain.table import Pocket
+from vision_referee.events.knocked_in import knocked_in
 from vision_referee.events.pockets_cut import depth_and_side, hanging_depth_mm, lip_depth_mm
 from vision_referee.events.scene import Departure, Scene
 from vision_referee.tracking.mouths import nearest_mouth, outside_mm
@@ -24,7 +25,7 @@ def find_departures(scene: Scene) -> None:
     """Adds ``pocketed``, ``pocket_rebound`` and ``left_table`` events and cuts the paths of balls that left."""
     for ball in sorted(scene.paths, key=lambda b: (not scene.paths[b].known, scene.paths[b].start_s)):
         path = scene.paths[ball]
-        departure = _pot(scene, path) or _off_table(scene, path)
+        departure = _pot(scene, path) or knocked_in(scene, path) or _off_table(scene, path)
         if departure is not None and _of_a_ball_already_told(scene, path, departure):
             scene.departures[ball] = departure
             scene.paths[ball] = path.truncated(departure.t_s + 0.02)
