@@ -34,7 +34,8 @@ from _pytest.runner import runtestprotocol
 
 ROOT = Path(__file__).resolve().parents[1]
 RULES = ROOT / "vision_referee" / "rules"
-MODULES = sorted(path.stem for path in RULES.glob("*.py") if path.stem not in ("__init__", "ids"))
+MODULES = sorted(path.stem for path in RULES.glob("*.py") if path.stem not in ("__init__", "ids", "setting_values"))
+"""All but lists of names, and the parsers of settings, which are made once, when the rules are imported."""
 TESTS = [*sorted(map(str, (ROOT / "tests" / "unit").glob("test_rules_*.py"))), str(ROOT / "tests/scenarios")]
 LEFT_OUT = ("test_rules_coverage", "test_rules_properties", "as_a_process_of_its_own", "500_strokes")
 """Tests that cost seconds; what those with made-up examples alone would notice counts as not noticed."""
@@ -140,7 +141,7 @@ def mutants_of(name: str) -> list[Mutant]:
     found = []
     for statement in tree.body:
         as_it_is = {code.co_qualname: code for code in _functions(_compiled(statement, path))}
-        for node in list(ast.walk(statement)):
+        for node in _without_annotations(statement):
             for way, _ in enumerate(_changes(node)):
                 line, constant = _line_of(node), _constant_holding(statement, _line_of(node))
                 kept = _as_it_stands(node)
@@ -162,6 +163,14 @@ def mutants_of(name: str) -> list[Mutant]:
                 node.__dict__.clear()
                 node.__dict__.update(values)
     return found
+
+
+def _without_annotations(statement: ast.stmt) -> list[ast.AST]:
+    """The nodes that do something when the code runs."""
+    typed = [node for node in ast.walk(statement) if isinstance(node, ast.FunctionDef | ast.arg | ast.AnnAssign)]
+    notes = [getattr(node, "annotation", None) or getattr(node, "returns", None) for node in typed]
+    silent = {id(part) for note in notes if note is not None for part in ast.walk(note)}
+    return [node for node in ast.walk(statement) if id(node) not in silent]
 
 
 def _compiled(statement: ast.stmt, path: Path) -> types.CodeType:

@@ -662,3 +662,127 @@ def test_balls_displaced_by_nobody_knows_whom_are_asked_about_unless_an_official
     assert table_for("russian").stroke("7", **POT, extra=[moved]).last().doubts == ("moved_by_unknown",)
     said = [moved, event(0.9, "interference", by="other")]
     assert table_for("russian").stroke("7", **POT, extra=said).last().doubts == ()
+
+
+# --- one thing each ---
+
+
+def test_balls_are_spotted_in_ascending_number_where_it_was_read_later() -> None:
+    match = Match("small-russian").lie(cue=(2700, 1000), u1=(3200, 1450), u2=(1200, 600), b9=(2300, 1500))
+    match.say("identified", wait=0.1, ball="u1", number=12).say("identified", wait=0.1, ball="u2", number=3)
+    ruling = match.stroke("u1", "u2", call="9 foot_left", pots="u1 foot_left, u2 foot_left").last()
+    assert spots(ruling) == {"u2": (2662.5, 887.5), "u1": (3516.0, 887.5)}
+
+
+def test_the_place_told_by_a_second_rest_decides_what_lies_in_the_house() -> None:
+    match = Match("russian").lie(b7=(2000, 600), b9=(1200, 600))
+    match.say("rest", balls=[{"ball": "9", "x": 500, "y": 1400}, {"ball": "u9", "x": 300, "y": 300}])
+    ruling = match.stroke("9", at=(600, 800), call="9 head_left").last()
+    assert codes(ruling) == ["house_ball_hit"], "the nine lies in the house now"
+    assert spots(match.stroke("7", at=(600, 800), call="9 head_left", pots="7 foot_left").last()) == {
+        "7": (2662.5, 887.5)
+    }
+
+
+@pytest.mark.parametrize("balls", [15, 6])
+def test_a_rack_in_the_middle_of_a_game_that_nobody_ordered_is_asked_about(balls: int) -> None:
+    match = table_for("moscow").stroke("7", pots="7 foot_left")
+    ruling = match.rack([f"u{n}" for n in range(1, balls + 1)]).last()
+    assert ruling.kind.value == "game" and "racked_in_the_middle" in ruling.doubts
+    assert ruling.score == ({"A": 0, "B": 0} if balls == 15 else {"A": 1, "B": 0})
+
+
+def test_the_break_can_be_left_to_the_opponent_until_it_is_made() -> None:
+    def player(*, before: bool) -> str | None:
+        match = Match("moscow").rack()
+        if before:
+            match.say("concede_break")
+        match.stroke("4")
+        if not before:
+            match.say("concede_break").stroke("5")
+        return match.rulings()[-1].player
+
+    assert player(before=True) == "B" and player(before=False) == "B"
+    late = Match("moscow").rack().stroke("4", pots="4 foot_left").say("concede_break").stroke("5", wait=30)
+    assert late.last().player == "A", "the break is over"
+
+
+def test_a_ball_that_fell_from_a_jolt_just_under_five_seconds_fell_from_the_jolt() -> None:
+    match = hung(table_for("russian").stroke("7", call="7 foot_left", ends={"7": LIP}))
+    match.at(match.t + 4.1, "shake").say("pocketed", wait=4.6, ball="7", pocket="foot_left")
+    assert match.last().notes == ("jolted:7",)
+    match = hung(table_for("russian").stroke("7", call="7 foot_left", ends={"7": LIP}))
+    match.at(match.t + 4.6, "shake").say("pocketed", wait=4.95, ball="7", pocket="foot_left")
+    assert match.last().kind.value == "hanging" and not match.last().review, "put back either way"
+    match = hung(table_for("russian").stroke("7", call="7 foot_left", ends={"7": LIP}))
+    match.at(match.t + 4.6, "shake", confidence=0.7).say("pocketed", wait=4.95, ball="7", pocket="foot_left")
+    assert match.last().doubts == ("edge:hanging_time", "unsure:shake::0.70")
+
+
+def test_the_ball_that_seventy_all_put_back_is_on_no_shelf() -> None:
+    match = Match("russian", seventy_all="respot", handicap="A:70,B:52").lie("B", cue=(1775, 900), b8=(1775, 1400))
+    match.stroke("8", call="8 middle_left", pots="8 middle_left")
+    referee = match.referee()
+    for one in match.events():
+        referee.push(one)
+    assert referee.state is not None
+    assert referee.state.shelves == {"A": (), "B": ()} and dict(referee.state.places) == {"8": (2662.5, 887.5)}
+
+
+def test_from_hand_another_ball_touched_just_before_the_strike_is_a_foul_of_that_stroke() -> None:
+    for ball, foul in (("7", ["ball_touched"]), ("cue", [])):
+        match = Match("russian").lie(b7=(2000, 600), b9=(1200, 600)).say("touch", wait=14, ball=ball, by="hand")
+        assert codes(match.stroke("9", at=(500, 800), call="9 head_left", wait=1).last()) == foul
+
+
+def test_what_is_told_before_the_first_strike_is_said_of_it() -> None:
+    match = table_for("russian").say("illegal_tip", wait=3).stroke("7", **POT, wait=40)
+    assert codes(match.last()) == ["illegal_stroke"]
+
+
+def test_a_ball_that_was_struck_off_the_lip_and_lay_there_unseen_hangs_no_more() -> None:
+    match = hung(table_for("moscow").stroke("7", ends={"7": LIP})).stroke("7", wait=20)
+    match.places.pop("7")
+    match.stroke("9", extra=[event(0.9, "pocketed", ball="7", pocket="foot_left")], wait=20)
+    assert counted(match.last()) == {"7": 1}
+
+
+def test_two_touches_by_one_player_are_one_incident() -> None:
+    match = table_for("russian").stroke("7", **POT)
+    match.say("touch", ball="12", by="hand", player="A").say("touch", wait=1, ball="9", by="hand", player="A")
+    assert len(match.rulings()) == 2 and match.last().fouls[0].balls == ("12", "9")
+
+
+@pytest.mark.parametrize(("x", "asked"), [(886.0, False), (887.0, True), (888.0, True), (889.0, False)])
+def test_whether_all_balls_lie_in_the_house_may_be_too_near_to_call(x: float, asked: bool) -> None:
+    match = Match("russian").lie(cue=(1500, 600), b9=(x, 600), b7=(500, 1400))
+    match.stroke("7", call="7 head_right", pots="cue head_right").say("warning", what="house_violation")
+    ruling = match.stroke("9", at=(3000, 800), call="9 head_left").last()
+    assert ruling.review == asked
+    assert codes(ruling) == ([] if x < 887.5 else ["house_violation"])
+
+
+def test_an_override_counts_the_last_ball_with_its_ten_and_one_that_did_not_fall() -> None:
+    match = Match("small-russian").lie(cue=(1775, 900), b5=(1775, 1400)).stroke("5", pots="5 middle_left")
+    match.say("override", ruling="stroke 1", counted=["5"])
+    assert counted(match.last()) == {"5": 15} and match.last().game_over
+    match = table_for("small-russian").stroke("7", call="7 foot_left").say("override", ruling="stroke 1", counted=["7"])
+    assert counted(match.last()) == {"7": 7} and match.last().counted[0].pocket is None
+
+
+def test_a_penalty_ball_given_by_an_override_may_be_taken() -> None:
+    match = table_for("moscow", edition="federation").stroke("9")
+    match.say("override", ruling="stroke 1", fouls=["push"], penalty={"balls": 1})
+    assert match.say("remove", ball="12").last().score == {"A": 0, "B": 1}
+
+
+def test_a_rest_that_was_likelier_none_leaves_the_ruling_as_sure_as_that() -> None:
+    match = table_for("russian").stroke(call="7 foot_left")
+    match.values[-1]["confidence"] = 0.4
+    assert match.stroke("9", call="9 middle_right").rulings()[0].confidence == pytest.approx(0.6)
+
+
+def test_from_hand_a_ball_of_unknown_place_may_be_hit() -> None:
+    match = Match("russian").lie(b9=(1200, 600))
+    match.stroke("9", at=(500, 800), call="9 head_left", extra=[event(0.2, "contact", balls=["cue", "u7"], x=9, y=9)])
+    assert codes(match.last()) == []

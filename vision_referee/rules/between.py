@@ -150,10 +150,10 @@ class Between:
             return
         else:
             unfinished = state.phase is Phase.PLAY and state.strokes > 0
+            doubts = ("racked_in_the_middle",) if unfinished else ()
             if unfinished and not full:
                 self.state = with_rack(state, event)
             else:
-                doubts = ("racked_in_the_middle",) if unfinished else ()
                 self._new_game(event, full=full)
         notes = rack_notes(self.game, self.state, event, full=not again)
         if notes or doubts:
