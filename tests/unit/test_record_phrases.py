@@ -81,3 +81,39 @@ def test_the_end_of_a_game_is_said_and_an_officials_words_stay() -> None:
     assert _said(match).endswith("Score A – B 1 : 0. A wins the game. Games A – B 1 : 0.")
     match.say("override", ruling="stroke 1", text={"en": "As I saw it."})
     assert _said(match) == "As I saw it."
+
+
+def test_a_pure_call_says_its_way_and_a_game_of_balls_counts_no_points() -> None:
+    pure = table_for("small-russian", call="pure").stroke("7", **POT, how="off the left cushion")
+    assert "Called: the 7 in the left pocket at the foot, off the left cushion." in _said(pure)
+    assert _said(table_for("moscow").stroke("7", pots="7 foot_left"), "ru").startswith(
+        "A: сыгран шар «7» в левую угловую у заднего борта (M-1). Продолжает A."
+    )
+
+
+def test_a_ball_that_goes_back_from_the_shelf_and_one_that_is_owed() -> None:
+    owing = table_for("american").stroke("7", off="cue")
+    assert "A has no ball to give back; it is owed." in _said(owing)
+    giving = table_for("moscow").stroke("7", pots="7 foot_left").stroke(wait=20)
+    assert "A gives a ball back from the shelf. Spotted: the 7 at the foot cushion." in _said(giving)
+
+
+def test_what_the_protocol_says_between_strokes() -> None:
+    match = table_for("russian").say("warning", what="slow_play")
+    assert _said(match, "ru") == "Предупреждение, A: затягивание игры (G-19)."
+    assert (
+        _said(match.say("warning", what="blocked_position"))
+        == "Warning to the players: the position is blocked (G-18)."
+    )
+    assert _said(match.say("warning", what="push")) == "Warning to A: push."
+    assert _said(match.say("warning", what="rudeness")) == "Warning to A: rudeness."
+    assert _said(match.say("shot_clock", on=True), "ru") == "Время на удар ограничено: 60 с (G-19)."
+    assert _said(match.say("shot_clock", on=False)) == "The time for a stroke is no longer limited."
+
+
+def test_a_hanging_ball_says_how_long_it_hung() -> None:
+    match = table_for("russian").stroke("7", call="7 foot_left", ends={"7": (3538, 1763)})
+    match.say("pocketed", wait=8.2, ball="7", pocket="foot_left")
+    assert _said(match, "ru").startswith(
+        "Шар «7» завис и упал через 8,2 с после окончания удара (G-16). Вернуть на место"
+    )

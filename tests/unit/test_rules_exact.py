@@ -369,13 +369,14 @@ def test_the_cue_ball_put_down_against_another(rules: str, foul: bool) -> None:
 
 
 def test_the_last_number_of_a_full_rack_is_known_when_fourteen_are() -> None:
-    def last_number(known: int) -> dict[str, int]:
+    def last_number(first: int, known: int) -> dict[str, int]:
         match = Match("small-russian").rack([f"u{n}" for n in range(1, 16)])
-        for number in range(1, known + 1):
-            match.say("identified", wait=0.1, ball=f"u{number}", number=number)
+        for n in range(known):
+            match.say("identified", wait=0.1, ball=f"u{n + 1}", number=first + n)
         return counted(match.stroke("u1", call="15 foot_left", pots="u15 foot_left").last())
 
-    assert last_number(14) == {"u15": 15} and last_number(13) == {}
+    assert last_number(1, 14) == {"u15": 15}
+    assert last_number(1, 13) == last_number(2, 13) == {}
 
 
 # --- matches ---
@@ -786,3 +787,35 @@ def test_from_hand_a_ball_of_unknown_place_may_be_hit() -> None:
     match = Match("russian").lie(b9=(1200, 600))
     match.stroke("9", at=(500, 800), call="9 head_left", extra=[event(0.2, "contact", balls=["cue", "u7"], x=9, y=9)])
     assert codes(match.last()) == []
+
+
+def test_only_the_cue_ball_off_the_table_is_that_foul_where_there_is_one_cue_ball() -> None:
+    struck = table_for("russian").stroke("12", ball="9", call="12 foot_left", off="9").last()
+    assert codes(struck) == ["wrong_cue_ball"] and spots(struck) == {"9": (2662.5, 887.5)}
+    hit = table_for("russian").stroke("cue", ball="9", call="12 foot_left", off="cue").last()
+    assert codes(hit) == ["cue_ball_off_table", "wrong_cue_ball"]
+
+
+def test_another_balls_contact_does_not_show_that_a_frozen_ball_left_its_cushion() -> None:
+    match = Match("moscow", edition="federation").lie(cue=(800, 300), b9=(1300, 34), b7=(1700, 900), b12=(2300, 1500))
+    extra = [
+        event(0.4, "contact", balls=["cue", "7"], x=1700, y=900),
+        event(0.6, "cushion", ball="9", cushion="right", x=1500, y=34),
+        event(0.9, "cushion", ball="cue", cushion="left", x=1700, y=1741),
+    ]
+    assert codes(match.stroke("9", extra=extra).last()) == ["bad_safety"]
+
+
+def test_the_winner_of_the_lag_at_seventy_all_may_leave_the_stroke() -> None:
+    match = Match("russian", seventy_all="respot", handicap="A:70,B:52").lie("B", cue=(1775, 900), b8=(1775, 1400))
+    match.stroke("8", call="8 middle_left", pots="8 middle_left")
+    t = match.t + 20
+    for dt, ball, y, player in ((0.0, "cue", 500, "A"), (0.1, "8", 1275, "B")):
+        match.at(t + dt, "strike", ball=ball, x=500, y=y, vx=3300, vy=0, player=player)
+    for dt, ball, y in ((1.3, "cue", 500), (1.4, "8", 1275)):
+        match.at(t + dt, "cushion", ball=ball, cushion="foot", x=3516, y=y)
+    match.at(t + 7, "rest", balls=[{"ball": "cue", "x": 100, "y": 500}, {"ball": "8", "x": 300, "y": 1275}])
+    match.t = t + 7
+    match.say("concede_break").places = {"8": (2662.5, 887.5)}
+    ruling = match.stroke("8", at=(600, 887.5), call="8 foot_left", pots="8 foot_left", wait=20).last()
+    assert ruling.player == "B" and ruling.game_over and ruling.winner == "B"

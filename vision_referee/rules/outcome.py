@@ -33,10 +33,11 @@ def with_fine(game: Game, state: GameState, draft: Draft, fine: Fine) -> Draft:
         places = dict(places) | {ball: place}
     offender = draft.offender or draft.player or state.turn
     penalty = replace(fine.penalty, offender=offender) if fine.penalty else None
+    notes = [f"ball_back:{fine.returned}"] if fine.returned else ["ball_owed"] if fine.debt else []
     barred = game.bar_returned(offender, state.after(offender), returned)
     return replace(
         draft, penalty=penalty, spotted=spotted, places=places, returned=returned, debts=fine.debt,
-        removals=draft.removals + fine.removals, barred=barred or draft.barred,
+        removals=draft.removals + fine.removals, barred=barred or draft.barred, notes=(*draft.notes, *notes),
     )  # fmt: skip
 
 

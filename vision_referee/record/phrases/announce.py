@@ -84,14 +84,16 @@ def _clean_stroke(ruling: Ruling, book: PhraseBook, rules: str) -> str:
     if ruling.counted:
         rule = _COUNTING_RULE.get(rules, "G-7")
         key = "stroke_counts" if len(ruling.counted) == 1 else "stroke_counts_many"
-        return book("say", key, player=player, balls=_counted(ruling.counted, book, rules), rule=rule)
+        said = book("say", key, player=player, balls=_counted(ruling.counted, book, rules), rule=rule)
+        call = called(ruling)
+        return f"{said} {book('say', 'the_call', call=_called(ruling, book))}" if call and call.how else said
     if rules == "moscow" and ruling.next and ruling.next.player == player and ruling.next.cue_ball.value != "in_place":
         return book("say", "stroke_cue_ball", player=player)
     outcome = "not_counted" if ruling.spotted else "nothing"
-    called = _called(ruling, book)
-    if called is None:
+    the_call = _called(ruling, book)
+    if the_call is None:
         return book("say", f"stroke_{outcome}", player=player)
-    return book("say", f"call_{outcome}", player=player, call=called, rule=_COUNTING_RULE.get(rules, "G-7"))
+    return book("say", f"call_{outcome}", player=player, call=the_call, rule=_COUNTING_RULE.get(rules, "G-7"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,15 +129,11 @@ def _names(balls: Iterable[str], book: PhraseBook) -> str:
 
 
 def _counted(balls: Iterable[CountedBall], book: PhraseBook, rules: str) -> str:
-    unit = "points" if rules in _POINTS else "balls"
     said = []
     for ball in balls:
-        points = book.counted(ball.points, unit)
-        if ball.pocket is None:
-            said.append(book("say", "counted_one_nowhere", ball=book.ball(ball.ball), points=points))
-        else:
-            pocket = book("into", ball.pocket.value)
-            said.append(book("say", "counted_one", ball=book.ball(ball.ball), pocket=pocket, points=points))
+        where = f" {book('into', ball.pocket.value)}" if ball.pocket else ""
+        points = f", {book.counted(ball.points, 'points')}" if rules in _POINTS or ball.points != 1 else ""
+        said.append(f"{book.ball(ball.ball)}{where}{points}")
     return "; ".join(said)
 
 
@@ -152,10 +150,9 @@ def _penalty(ruling: Ruling, book: PhraseBook, rules: str) -> Iterable[str]:
         yield book("say", "penalty_points", points=points, n=penalty.points, offender=offender, to=penalty.to or "")
     elif penalty.balls and penalty.to is not None:
         yield book("say", "penalty_take", to=penalty.to)
-    elif penalty.balls and ruling.spotted:
-        yield book("say", "penalty_back", offender=offender)
     elif penalty.balls:
-        yield book("say", "penalty_owed", offender=offender)
+        owed = "ball_owed" in ruling.notes
+        yield book("say", "penalty_owed" if owed else "penalty_back", offender=offender)
 
 
 def _balls(ruling: Ruling, book: PhraseBook, rules: str, table: TableSpec) -> Iterable[str]:
