@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from vision_referee.calibration.camera import Camera
 from vision_referee.calibration.saved import calibration_path
+from vision_referee.calibration.uncertainty import place_covariance_mm2
 from vision_referee.domain.errors import InputError
 from vision_referee.domain.table import TableSpec
 
@@ -51,6 +52,8 @@ class Calibration:
     """Middle pockets' mouth as seen, None where it could not be measured."""
     hints: tuple[str, ...] = ()
     """What would make the view better, one plain sentence each."""
+    camera_covariance: F64 | None = None
+    """(8, 8), see :mod:`vision_referee.calibration.uncertainty`; None where nothing is known of the camera's error."""
 
     # --- areas of the picture -----------------------------------------------------------------------------------
 
@@ -101,6 +104,25 @@ class Calibration:
         """Covariances (n, 2, 2) of balls' places for isotropic pixel noise."""
         inverse = np.linalg.inv(self.camera.px_per_mm(xy_mm, self.table.ball_radius_mm))
         return np.asarray(noise_px**2 * inverse @ inverse.transpose(0, 2, 1), np.float64)
+
+    def error_mm(self, xy_mm: npt.ArrayLike) -> F64:
+        """How far off (n,) the places of balls at points (n, 2) are likely to be, root mean square, by the camera.
+
+        It is the same error for all balls near a place and in every frame: it does not average away, and it is no noise
+        of motion. NaN where nothing is known of the camera's error.
+        """
+        places = np.asarray(xy_mm, np.float64).reshape(-1, 2)
+        if self.camera_covariance is None:
+            return np.full(len(places), np.nan)
+        spread = place_covariance_mm2(self.camera, self.camera_covariance, places, self.table.ball_radius_mm)
+        return np.asarray(np.sqrt(np.trace(spread, axis1=1, axis2=2)), np.float64)
+
+    @property
+    def expected_error_mm(self) -> float:
+        """The root mean square of :meth:`error_mm` over the playing surface."""
+        share = np.array([[x, y] for x in (0.04, 0.27, 0.5, 0.73, 0.96) for y in (0.06, 0.5, 0.94)])
+        errors = self.error_mm(share * [self.table.length_mm, self.table.width_mm])
+        return float(np.sqrt((errors**2).mean()))
 
     def balls_mm(self, xy_px: npt.ArrayLike) -> F64:
         """Pixels (n, 2) of ball centres to table millimetres (n, 2): un-projected one radius above the cloth."""
@@ -169,6 +191,8 @@ class Calibration:
             "rail_rise_mm": round(self.rail_rise_mm, 2),
             "mouth_mm": None if self.mouth_mm is None else round(self.mouth_mm, 1),
             "hints": list(self.hints),
+            "camera_covariance": None if self.camera_covariance is None else self.camera_covariance.tolist(),
+            "expected_error_mm": None if self.camera_covariance is None else round(self.expected_error_mm, 2),
         }
 
     def save(self, path: Path) -> None:
@@ -221,6 +245,7 @@ def calibration_from_json(data: Any, source: str = "calibration") -> Calibration
             rail_rise_mm=float(data.get("rail_rise_mm", 0.0)),
             mouth_mm=None if data.get("mouth_mm") is None else float(data["mouth_mm"]),
             hints=tuple(str(h) for h in data.get("hints", ())),
+            camera_covariance=_covariance(data.get("camera_covariance")),
         )
     except KeyError as error:
         raise InputError(f"{source}: not a calibration: field {error} is missing; make one with calibrate") from error
@@ -230,6 +255,16 @@ def calibration_from_json(data: Any, source: str = "calibration") -> Calibration
     if not all(np.isfinite(n).all() for n in numbers) or made.camera.position_mm[2] <= 0:
         raise InputError(f"{source}: not a usable calibration (the camera is not above the cloth); calibrate again")
     return made
+
+
+def _covariance(rows: Any) -> F64 | None:
+    """A stored covariance; ValueError where it is none."""
+    if rows is None:
+        return None
+    matrix = np.array(rows, np.float64).reshape(8, 8)
+    if not np.isfinite(matrix).all():
+        raise ValueError("camera_covariance is not finite")
+    return matrix
 
 
 def load_calibration(path: Path) -> Calibration:

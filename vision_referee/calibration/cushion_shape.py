@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,10 @@ class CushionShape:
         """Breadths (n,) worth trying, over two standard deviations to either side."""
         reach = 2.0 * self.breadth_spread
         return np.asarray(self.breadth_mm * np.exp(np.linspace(-reach, reach, 2 + round(reach / 0.05))), np.float64)
+
+    def few_breadths_mm(self) -> tuple[float, ...]:
+        """Three breadths near enough to any likely one to begin from."""
+        return tuple(self.breadth_mm * math.exp(step * self.breadth_spread) for step in (-1.0, 0.0, 1.0))
 
     def rises_mm(self) -> F64:
         """Rises (4,) worth trying, from none on."""

@@ -34,7 +34,7 @@ _HIDDEN_STEPS = (0.2, 0.4, 0.6, 0.8, 1.0)
 """Where a near side's hidden nose may run inward of its rail's edge, in units of 0.02 L as they look there."""
 _HIDDEN_STRENGTH = 0.2
 _READINGS_TRIED = 700
-_READINGS_SCORED = 160
+_READINGS_SCORED = 300
 _NOTCH_SPREAD = 0.012
 
 
@@ -57,6 +57,7 @@ class _Side:
     strip: Strip
     map: LineMap
     peaks: list[tuple[float, float, float]]
+    rails: list[tuple[float, float, float]]
     notch_px: float
     """Where along the strip the cushion's top is broken by what may be the middle pocket."""
     notch_contrast: float
@@ -96,11 +97,18 @@ def fit_cushions(
         return []
     sides = [_read_side(lab, corners, side, middle.camera(size), table, pixel) for side in range(4)]
     if cut is not None:
-        sides[cut] = replace(sides[cut], peaks=_unseen_lines(corners, cut, sides[cut].strip), notch_contrast=0.0)
-    readings = _poses(sides, middle, table, size, pixel)
-    if readings is None:
+        unseen = _unseen_lines(corners, cut, sides[cut].strip)
+        sides[cut] = replace(sides[cut], peaks=unseen, rails=unseen, notch_contrast=0.0)
+    strips = [s.strip for s in sides]
+    noses, rails = [s.peaks for s in sides], [s.rails for s in sides]
+    tries = [_poses(strips, noses, table_corners(table, 0.0, table.nose_height_mm), middle, table, size, pixel)]
+    for breadth in shape.few_breadths_mm():
+        places = table_corners(table, breadth, table.nose_height_mm + shape.rise_mm)
+        tries.append(_poses(strips, rails, places, middle, table, size, pixel))
+    readings = [found for found in tries if found is not None]
+    if not readings:
         return []
-    scored = _scored(sides, readings, table, shape, size)
+    scored = _scored(sides, _joined(readings), table, shape, size)
     fits = []
     for score, pose, breadth, rise, supports in scored:
         contrast = middle_pocket_contrast(lab, pose.camera(size), table, breadth)
@@ -196,8 +204,12 @@ def _read_side(lab: F32, corners: F64, side: int, camera: Camera, table: TableSp
         # A near rail that stands higher than the cushion hides the nose, or nose and bed look alike there.
         for edge in votes.peaks(votes.rail, 1, 0.1):
             peaks += [(edge[0] + k * first, edge[1] + k * last, _HIDDEN_STRENGTH) for k in _HIDDEN_STEPS]
+    rails = votes.peaks(votes.rail, 2, 0.1)
+    for line in votes.peaks(votes.strength, 2, 0.12):
+        if all(abs(line[0] - a) + abs(line[1] - b) > 3 * pixel for a, b, _ in rails):
+            rails.append((line[0], line[1], 0.5 * line[2]))
     place, contrast = _notch(strip, min(first, last), spots)
-    return _Side(strip=strip, map=votes, peaks=peaks, notch_px=place, notch_contrast=contrast)
+    return _Side(strip=strip, map=votes, peaks=peaks, rails=rails, notch_px=place, notch_contrast=contrast)
 
 
 def _notch(strip: Strip, reach_px: float, spots: F64) -> tuple[float, float]:
@@ -236,22 +248,32 @@ class _Readings:
     cost: F64
 
 
-def _poses(sides: list[_Side], start: Pose, table: TableSpec, size: tuple[int, int], pixel: float) -> _Readings | None:
-    """A camera for every reading: each side's line is one of its peaks, a nose or (near sides) a rail's edge."""
-    if any(not side.peaks for side in sides):
+def _joined(readings: list[_Readings]) -> _Readings:
+    return _Readings(
+        rotation=np.concatenate([r.rotation for r in readings]), tvec=np.concatenate([r.tvec for r in readings]),
+        focal=np.concatenate([r.focal for r in readings]), cost=np.concatenate([r.cost for r in readings]),
+    )  # fmt: skip
+
+
+def _poses(
+    strips: list[Strip], peaks: list[list[tuple[float, float, float]]], places_mm: F64, start: Pose, table: TableSpec,
+    size: tuple[int, int], pixel: float,
+) -> _Readings | None:  # fmt: skip
+    """A camera for every reading: each side's line is one of its ``peaks``; they meet at ``places_mm`` (4, 3)."""
+    if any(not side for side in peaks):
         return None
-    lines = [_picture_lines(side) for side in sides]
-    choices = np.array(list(itertools.product(*[range(len(side.peaks)) for side in sides])))
-    strength = sum(np.array([p[2] for p in side.peaks])[choices[:, i]] for i, side in enumerate(sides))
+    lines = [_picture_lines(strip, side) for strip, side in zip(strips, peaks, strict=True)]
+    choices = np.array(list(itertools.product(*[range(len(side)) for side in peaks])))
+    strength = sum(np.array([p[2] for p in side])[choices[:, i]] for i, side in enumerate(peaks))
     picked = [lines[i][choices[:, i]] for i in range(4)]
     meeting = np.stack([_meet(picked[i - 1], picked[i]) for i in range(4)], axis=1)
     fine = np.isfinite(meeting).all(axis=(1, 2))
     meeting, strength = meeting[fine], strength[fine]
     if not len(meeting):
         return None
-    limit = _READINGS_TRIED * (8 if any(len(side.peaks) > 4 * _PEAKS for side in sides) else 1)
+    limit = _READINGS_TRIED * (8 if any(len(side) > 4 * _PEAKS for side in peaks) else 1)
     seen = meeting[np.argsort(-strength)[:limit]]
-    every = np.repeat(table_corners(table, 0.0, table.nose_height_mm)[None], len(seen), axis=0)
+    every = np.repeat(places_mm[None], len(seen), axis=0)
     rotation, tvec, focal, cost = solve_batch(every, seen, start, size, 1.5 * pixel, rounds=8)
     usual = USUAL_FOCAL * max(size)
     if start.focal_px > 1.6 * usual or start.focal_px < usual / 1.6:
@@ -270,12 +292,11 @@ def _poses(sides: list[_Side], start: Pose, table: TableSpec, size: tuple[int, i
     return _Readings(rotation=rotation[good], tvec=tvec[good], focal=focal[good], cost=cost[good])
 
 
-def _picture_lines(side: _Side) -> F64:
+def _picture_lines(strip: Strip, peaks: list[tuple[float, float, float]]) -> F64:
     """(k, 3) homogeneous picture lines of a side's peaks."""
-    strip = side.strip
     ends = np.array([strip.along_px[0], strip.along_px[-1]])
     lines = []
-    for first, last, _ in side.peaks:
+    for first, last, _ in peaks:
         a, b = strip.place(ends, np.array([first, last]))
         lines.append(np.cross([a[0], a[1], 1.0], [b[0], b[1], 1.0]))
     return np.array(lines)
@@ -294,7 +315,12 @@ def _scored(
     """Readings with their best breadth and rise, best first: how well noses and rail edges are seen, side by side."""
     nose = np.stack([_strength(side, i, readings, table, size, 0.0, 0.0, True) for i, side in enumerate(sides)], 1)
     notches = _notch_scores(sides, readings, table, size)
-    hopeful = np.argsort(-(nose.sum(1) + notches - 0.05 * readings.cost))[:_READINGS_SCORED]
+    rails_seen = [
+        np.sum([_strength(s, i, readings, table, size, breadth, shape.rise_mm, False) for i, s in enumerate(sides)], 0)
+        for breadth in shape.few_breadths_mm()
+    ]
+    rough = 0.6 * nose.sum(1) + 0.5 * np.max(rails_seen, axis=0) + notches - 0.05 * readings.cost
+    hopeful = np.argsort(-rough)[:_READINGS_SCORED]
     nose, notches = nose[hopeful], notches[hopeful]
     readings = _Readings(
         rotation=readings.rotation[hopeful], tvec=readings.tvec[hopeful], focal=readings.focal[hopeful],

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from vision_referee.calibration.camera import Camera
 from vision_referee.calibration.cushion_shape import CushionShape
 from vision_referee.calibration.cushions import side_points
-from vision_referee.calibration.strips import relative_colour
 from vision_referee.domain.table import TableSpec
 
 F32 = npt.NDArray[np.float32]
@@ -23,7 +22,9 @@ _RISING = 0.45
 """Worth of an edge at which light rises inward against one at which it falls: only the latter looks like a nose."""
 _UNUSUAL = 0.06
 _FAINTEST = 0.10
-_NOSE_REACH_PX = 1.6
+_NOSE_REACH_PX = 1.2
+_LEAST_STEP = {NOSE: 0.15, RAIL: 0.3}
+"""Lab units a pixel: what changes less is no edge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,11 +93,11 @@ def find_nose_edges(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Profile:
-    """How strongly an edge that may be a nose runs along one side.
+    """The edges along one side that may be its nose.
 
-    ``out_mm`` (k,) is the distance outward of the nose that the camera has, at the noses' height; ``rail_mm`` where the
-    rail's edge lies on that scale, moved outward by ``lift`` mm for each mm that it stands above the nose;
-    ``grain_mm`` what a pixel spans.
+    ``out_mm`` (k,) is their distance outward of the nose that the camera has, at the noses' height, ``strength`` (k,)
+    how well each does as a nose, 0..1; ``rail_mm`` where the rail's edge lies on that scale, moved outward by ``lift``
+    mm for each mm that it stands above the nose; ``grain_mm`` what a pixel spans.
     """
 
     out_mm: F64
@@ -110,54 +111,63 @@ class _Profile:
         lab: F32, camera: Camera, table: TableSpec, side: int, breadth_mm: float, rise_mm: float, pixel: float,
         count: int,
     ) -> _Profile:  # fmt: skip
-        middle = side_points(table, side, count=5)[2]
-        corners = side_points(table, side, count=2)
-        way = (corners[-1] - corners[0]) / np.linalg.norm(corners[-1] - corners[0])
-        outward = np.array([-way[1], way[0], 0.0])
-        ray = middle - camera.position_mm
-        lift = float(outward @ ray / max(-ray[2], 1e-6))
-        across = camera.px_per_mm(middle[None, :2], table.nose_height_mm)[0] @ outward[:2]
-        tangent = camera.px_per_mm(middle[None, :2], table.nose_height_mm)[0] @ way[:2]
-        tangent /= np.linalg.norm(tangent)
-        grain = 1.0 / max(abs(float(across[0] * tangent[1] - across[1] * tangent[0])), 1e-6)
+        lift, grain = _lift_and_grain(camera, table, side)
+        grain *= pixel
         rail = breadth_mm + lift * rise_mm
-        step = 0.4 * grain * pixel
-        out = np.arange(rail + 2 * step, rail - 2.4 * breadth_mm - 12 * step, -step)
-        px = np.stack([camera.project(side_points(table, side, float(o), 0.0, count=count)) for o in out], axis=1)
+        step = 0.4 * grain
+        out = np.arange(rail + 3 * step, rail - 2.4 * breadth_mm - 12 * step, -step)
+        # Straight lines of the table, point by point between the innermost and the outermost of them.
+        ends = [side_points(table, side, float(o), 0.0, count=count) for o in (out[0], out[-1])]
+        count = min(len(ends[0]), len(ends[1]))
+        share = ((out - out[0]) / (out[-1] - out[0]))[None, :, None]
+        points = ends[0][:count, None] + share * (ends[1][:count, None] - ends[0][:count, None])
+        px = camera.project(points.reshape(-1, 3)).reshape(count, len(out), 2)
         height, width = lab.shape[:2]
         inside = (px[..., 0] > 1) & (px[..., 1] > 1) & (px[..., 0] < width - 2) & (px[..., 1] < height - 2)
-        px = px.astype(np.float32)
-        colour = cv2.remap(lab, px[..., 0], px[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        seen = inside.all(axis=1)
+        if seen.sum() < 12:
+            return _Profile(out_mm=np.zeros(0), strength=np.zeros(0), rail_mm=rail, lift=lift, grain_mm=grain)
+        px = px[seen].astype(np.float32)
+        colour = cv2.remap(lab, px[..., 0], px[..., 1], cv2.INTER_LINEAR)
         half = 2
-        change = np.zeros_like(colour)
-        change[:, half:-half] = (colour[:, 2 * half :] - colour[:, : -2 * half]) / (2 * half * 0.4)
-        unit = change / (np.linalg.norm(change, axis=2, keepdims=True) + 2.0) * inside[..., None]
-        mean = unit.sum(axis=0) / max(int(inside.sum(axis=0).max()), 1)
-        strength = np.linalg.norm(mean, axis=1) * np.where(mean[:, 0] < 0, 1.0, _RISING)
-        # The rail's own edge is no nose, nor are its flanks.
-        clear = 1.5 * pixel * grain + 4.0
-        strength = np.where(out < rail - clear, strength, 0.0)
-        return _Profile(
-            out_mm=out[::-1].copy(), strength=strength[::-1].copy(), rail_mm=rail, lift=lift, grain_mm=grain * pixel
-        )
+        change = (colour[:, 2 * half :] - colour[:, : -2 * half]) / (2 * half * 0.4)
+        usual = np.median(change, axis=0)
+        height_of = np.linalg.norm(usual, axis=1)
+        unit = (change / (np.linalg.norm(change, axis=2, keepdims=True) + 2.0)).mean(axis=0)
+        worth = np.linalg.norm(unit, axis=1) * np.where(usual[:, 0] < 0, 1.0, _RISING)
+        out = out[half:-half]
+        # Only where the change has its top runs an edge: the flanks of the rail's own edge are none.
+        top = np.zeros(len(out), bool)
+        top[1:-1] = (height_of[1:-1] >= height_of[:-2]) & (height_of[1:-1] > height_of[2:])
+        top &= (out < rail - grain - 2.0) & (worth > _FAINTEST)
+        return _Profile(out_mm=out[top], strength=worth[top], rail_mm=rail, lift=lift, grain_mm=grain)
 
     def strength_at(self, out_mm: F64) -> F64:
-        """(n,) the strength of the strongest edge within half a pixel."""
-        near = [np.interp(out_mm + shift * self.grain_mm, self.out_mm, self.strength) for shift in (-0.5, 0.0, 0.5)]
-        return np.asarray(np.max(near, axis=0), np.float64)
+        """(n,) the strength of the edges near places (n,), less by how far they are."""
+        if len(self.out_mm) == 0:
+            return np.zeros(len(out_mm))
+        off = (out_mm[:, None] - self.out_mm[None]) / (0.7 * self.grain_mm + 1.5)
+        return np.asarray((self.strength * np.exp(-(off**2) / 2)).max(axis=1), np.float64)
 
     def peak_near(self, out_mm: float) -> float | None:
-        """Where, near a place, the strength has its top; None where there is none worth the name."""
-        near = np.abs(self.out_mm - out_mm) < max(1.2 * self.grain_mm, 4.0)
-        if not near.any():
+        """The edge near a place; None where there is none."""
+        off = np.abs(self.out_mm - out_mm)
+        if len(off) == 0 or off.min() > 1.5 * self.grain_mm + 3.0:
             return None
-        index = int(np.argmax(np.where(near, self.strength, -1.0)))
-        inner = 0 < index < len(self.out_mm) - 1
-        if not inner or self.strength[index] < _FAINTEST:
-            return None
-        if self.strength[index] < max(self.strength[index - 1], self.strength[index + 1]):
-            return None
-        return float(self.out_mm[index])
+        return float(self.out_mm[int(np.argmin(off))])
+
+
+def _lift_and_grain(camera: Camera, table: TableSpec, side: int) -> tuple[float, float]:
+    """How far a mm of height moves the middle of a side outward, at the nose's height; mm a pixel across it there."""
+    middle = side_points(table, side, count=5)[2]
+    ends = side_points(table, side, count=2)
+    way = (ends[-1] - ends[0]) / np.linalg.norm(ends[-1] - ends[0])
+    outward = np.array([-way[1], way[0], 0.0])
+    ray = middle - camera.position_mm
+    jacobian = camera.px_per_mm(middle[None, :2], table.nose_height_mm)[0]
+    across, along = jacobian @ outward[:2], jacobian @ way[:2]
+    apart = abs(float(across[0] * along[1] - across[1] * along[0])) / max(float(np.linalg.norm(along)), 1e-9)
+    return float(outward @ ray / max(-ray[2], 1e-6)), 1.0 / max(apart, 1e-6)
 
 
 def _along_line(lab: F32, line: F64, side: int, kind: int, reach: float) -> EdgePoints | None:
@@ -181,16 +191,16 @@ def _along_line(lab: F32, line: F64, side: int, kind: int, reach: float) -> Edge
     change = np.zeros_like(colour)
     change[:, width_px:-width_px] = (colour[:, 2 * width_px :] - colour[:, : -2 * width_px]) / (2 * width_px * _STEP)
     inside = np.abs(offsets) <= reach
-    # The line's own step of colour: the strongest mean direction over a small common shift.
+    # The line's own step of colour: where, over a small common shift, it changes most.
     unit = change / (np.linalg.norm(change, axis=2, keepdims=True) + 2.0)
-    mean = np.where(inside[:, None], unit.mean(axis=0), 0.0)
-    strength = np.linalg.norm(mean, axis=1)
-    centre = int(np.argmax(strength))
+    strength = np.linalg.norm(unit.mean(axis=0), axis=1)
+    usual_step = np.median(change, axis=0)
+    centre = int(np.argmax(np.where(inside, strength if kind == RAIL else np.linalg.norm(usual_step, axis=1), -1.0)))
     coherence = float(strength[centre])
     if coherence < 0.08:
         return None
-    step = np.median(change[:, centre], axis=0)
-    if np.linalg.norm(step) < 0.3:
+    step = usual_step[centre]
+    if np.linalg.norm(step) < _LEAST_STEP[kind]:
         return None
     step /= np.linalg.norm(step)
     along = change @ step
@@ -208,8 +218,6 @@ def _along_line(lab: F32, line: F64, side: int, kind: int, reach: float) -> Edge
     free &= np.abs(at) < reach - 0.01
     free = _straight(at, free)
     if free.sum() < 8:
-        return None
-    if kind == NOSE and not _cloth_outside(np.asarray(colour, np.float32), offsets, best, free):
         return None
     points = line[free] + at[free, None] * inward[free]
     return EdgePoints(side=side, kind=kind, points_px=points, coherence=coherence, share=float(free.mean()))
@@ -229,14 +237,3 @@ def _straight(at: F64, free: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         if kept.sum() < 8:
             break
     return kept
-
-
-def _cloth_outside(colour: F32, offsets: F64, best: npt.NDArray[np.intp], free: npt.NDArray[np.bool_]) -> bool:
-    """Whether cloth lies just outside the edge: a rail's edge right on the bed is no nose."""
-    rows = np.flatnonzero(free)
-    out = np.maximum(best[rows] - round(1.5 / _STEP), 0)
-    inn = np.minimum(best[rows] + round(1.5 / _STEP), len(offsets) - 1)
-    off = relative_colour(colour[rows, out]) - relative_colour(colour[rows, inn])
-    chroma, light = np.median(np.hypot(off[..., 0], off[..., 1])), np.median(off[..., 2])
-    # Inward of a nose lies its shade, so the cushion's top is often brighter, seldom much darker.
-    return float(chroma / 0.3 + max(-float(light) - 0.5, 0.0) / 0.5 + max(float(light) - 1.3, 0.0) / 0.5) < 1.0

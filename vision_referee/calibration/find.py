@@ -16,12 +16,15 @@ from vision_referee.calibration.cloth import ClothMask, cloth_masks
 from vision_referee.calibration.cushion_shape import CushionShape, usual_cushions
 from vision_referee.calibration.cushions import CushionFit, fit_cushions
 from vision_referee.calibration.hints import view_hints
+from vision_referee.calibration.jaws import find_jaws, jaws_in_order
+from vision_referee.calibration.joint_fit import K1_SPREAD
 from vision_referee.calibration.mouths import middle_mouth_mm
 from vision_referee.calibration.outline import Quad, border_lines, quads
-from vision_referee.calibration.pose import pose_from_corners, table_corners
+from vision_referee.calibration.pose import FOCAL_SPREAD, pose_from_corners, table_corners
 from vision_referee.calibration.refine import Refined, refine
 from vision_referee.calibration.strips import smooth_lab
 from vision_referee.calibration.tables import load_table
+from vision_referee.calibration.uncertainty import change_covariance, change_for_places, covariance_from_points
 from vision_referee.domain.errors import CalibrationError
 from vision_referee.domain.table import TableSpec
 
@@ -34,8 +37,12 @@ _SEARCH_WIDTH = 1280
 _CERTAIN_SCORE, _SURE_SCORE = 3.3, 4.3
 _CUT_SCORE = 2.2
 _LEAST_MARKED = 0.01  # of the picture, that marked corners enclose
-_KEPT = 6
-"""Readings of the edges that are refined before one is chosen."""
+_MARKED_PX = 2.0
+"""How well a person marks a corner, one standard deviation."""
+_RIVAL_FALL = 3.0
+"""How fast, by a reading's score, its likelihood falls."""
+_COMPARED, _KEPT = 40, 8
+"""Readings of the edges that are held against the jaws, and that are refined before one is chosen."""
 _LEAST_SCORE = 1.3
 _LEAST_ELEVATION_DEG = 8.0
 _LARGEST_RESIDUAL_PX = 3.0
@@ -47,6 +54,8 @@ _LEAST_CONFIDENCE = 0.28
 class _Found:
     fit: CushionFit
     refined: Refined
+    covariance: F64
+    """(8, 8) of the camera's change: the fit's own, and how far the other readings lie, as far as they are likely."""
 
 
 def calibrate_image(
@@ -187,7 +196,9 @@ def calibrate_corners(
             refined.camera.project(table_corners(table, 0.0, table.nose_height_mm)) - marked, axis=1
         )
         if moved.max() < 8 * pixel and refined.residual_px < 1.5 * pixel:
-            return _calibration(bgr, refined, table, table_reason, head, "marked corners, edges", 0.9, None)
+            assert refined.fit is not None
+            own = change_covariance(refined.camera, refined.fit.covariance, refined.fit.reach_mm)
+            return _calibration(bgr, refined, table, table_reason, head, "marked corners, edges", 0.9, None, own)
     off = camera.project(table_corners(table, 0.0, table.nose_height_mm)) - marked
     plain = Refined(
         camera=camera, breadth_mm=shape.breadth_mm, rise_mm=shape.rise_mm,
@@ -195,7 +206,10 @@ def calibrate_corners(
         residual_mm=_mm_of(camera, table, float(np.sqrt((off**2).sum(axis=1).mean()))),
         noses_seen=(0, 0, 0, 0), rails_seen=(0, 0, 0, 0),
     )  # fmt: skip
-    return _calibration(bgr, plain, table, table_reason, head, "marked corners", 0.7, None)
+    loose = covariance_from_points(
+        camera, table_corners(table, 0.0, table.nose_height_mm), _MARKED_PX * pixel, FOCAL_SPREAD, K1_SPREAD
+    )
+    return _calibration(bgr, plain, table, table_reason, head, "marked corners", 0.7, None, loose)
 
 
 def _spread_out(corners_px: F64, picture_px2: float) -> bool:
@@ -267,28 +281,33 @@ def _search(bgr: U8, table: TableSpec, shape: CushionShape) -> tuple[list[Cushio
     fits.sort(key=lambda fit: -fit.score)
     if not fits or fits[0].score < _LEAST_SCORE:
         raise CalibrationError(_why_not(any_cloth, bool(cut), fits[0] if fits else None))
-    return _distinct(fits, table, (bgr.shape[1], bgr.shape[0]), pixel), pixel
+    return _hopeful(lab, fits, table, pixel), pixel
 
 
 def _readings(
     lab: F32, cloth: ClothMask, quad: Quad, table: TableSpec, shape: CushionShape, pixel: float
 ) -> list[CushionFit]:
-    return [fit for turn in (0, 1) for fit in fit_cushions(lab, cloth, quad, table, shape, turn, pixel, keep=_KEPT)]
+    return [fit for turn in (0, 1) for fit in fit_cushions(lab, cloth, quad, table, shape, turn, pixel, keep=14)]
 
 
-def _distinct(fits: list[CushionFit], table: TableSpec, size: tuple[int, int], pixel: float) -> list[CushionFit]:
-    """The best few that are not one another's likeness."""
+def _hopeful(lab: F32, fits: list[CushionFit], table: TableSpec, pixel: float) -> list[CushionFit]:
+    """The best few that are not one another's likeness, by how well the pockets' jaws fit them as well."""
+    size = (lab.shape[1], lab.shape[0])
     corners: list[F64] = []
-    kept: list[CushionFit] = []
+    ranked: list[tuple[float, CushionFit]] = []
     for fit in fits:
-        here = fit.pose.camera(size).project(table_corners(table, 0.0, table.nose_height_mm))
+        camera = fit.pose.camera(size)
+        here = camera.project(table_corners(table, 0.0, table.nose_height_mm))
         if any(np.abs(here - other).max() < 2.5 * pixel for other in corners):
             continue
         corners.append(here)
-        kept.append(fit)
-        if len(kept) == _KEPT:
+        jaws = find_jaws(lab, camera, table, fit.breadth_mm, fit.rise_mm, pixel)
+        agree, differ = jaws_in_order(jaws, camera, table, fit.breadth_mm, fit.rise_mm)
+        ranked.append((fit.score + 0.15 * agree - 0.15 * differ, fit))
+        if len(ranked) == _COMPARED:
             break
-    return kept
+    ranked.sort(key=lambda one: -one[0])
+    return [fit for _, fit in ranked[:_KEPT]]
 
 
 def _why_not(any_cloth: bool, cut_off: bool, best: CushionFit | None) -> str:
@@ -317,6 +336,7 @@ def _finish(
     if not found:
         raise CalibrationError("the cushions are hidden on too many sides; move people away or mark the corners")
     _, fit, refined = max(found, key=lambda one: one[0])
+    covariance = _rivals(found, refined.camera, table)
     if scale < 1.0:
         full_pixel = max(1.0, bgr.shape[1] / 1000)
         camera = _scaled(refined.camera, 1 / scale, (bgr.shape[1], bgr.shape[0]))
@@ -327,7 +347,26 @@ def _finish(
         if sharper is None:
             raise CalibrationError("the cushions are hidden on too many sides; move people away or mark the corners")
         refined = sharper
-    return _Found(fit=fit, refined=refined)
+    assert refined.fit is not None
+    own = change_covariance(refined.camera, refined.fit.covariance, refined.fit.reach_mm)
+    return _Found(fit=fit, refined=refined, covariance=covariance + own)
+
+
+def _rivals(found: list[tuple[float, CushionFit, Refined]], camera: Camera, table: TableSpec) -> F64:
+    """(8, 8) spread of the readings round the chosen one, each counted by how nearly it would have been chosen."""
+    best = max(score for score, _, _ in found)
+    share = np.array([[x, y] for x in (0.05, 0.35, 0.65, 0.95) for y in (0.05, 0.5, 0.95)])
+    places = share * [table.length_mm, table.width_mm]
+    px = camera.project_plane(places, table.ball_radius_mm)
+    total = np.zeros((8, 8))
+    weights = 0.0
+    for score, _, refined in found:
+        weight = float(np.exp(_RIVAL_FALL * (score - best)))
+        moved = refined.camera.unproject(px, table.ball_radius_mm) - places
+        change = change_for_places(camera, places, moved, table.ball_radius_mm)
+        total += weight * np.outer(change, change)
+        weights += weight
+    return total / weights
 
 
 def _scaled(camera: Camera, factor: float, size_px: tuple[int, int]) -> Camera:
@@ -349,7 +388,7 @@ def _assemble(bgr: U8, found: _Found, table: TableSpec, reason: str, head: str |
     mouth = middle_mouth_mm(smooth_lab(bgr, 0.7 * pixel), refined.camera, table, refined.breadth_mm)
     if confidence < _LEAST_CONFIDENCE:
         raise CalibrationError("no table in view that can be trusted; mark the corners of the playing surface")
-    return _calibration(bgr, refined, table, reason, head, method, confidence, mouth)
+    return _calibration(bgr, refined, table, reason, head, method, confidence, mouth, found.covariance)
 
 
 def _refuse_doubtful(refined: Refined, table: TableSpec, pixel: float) -> None:
@@ -369,13 +408,14 @@ def _refuse_doubtful(refined: Refined, table: TableSpec, pixel: float) -> None:
 
 def _calibration(
     bgr: U8, refined: Refined, table: TableSpec, reason: str, head: str | None, method: str, confidence: float,
-    mouth_mm: float | None,
+    mouth_mm: float | None, covariance: F64 | None,
 ) -> Calibration:  # fmt: skip
     corners = refined.camera.project(table_corners(table, 0.0, table.nose_height_mm))
     made = Calibration(
         table=table, camera=refined.camera, residual_mm=refined.residual_mm, residual_px=refined.residual_px,
         corners_px=corners, head_side=side_of_head(corners), head_known=False, table_reason=reason, method=method,
         confidence=confidence, cushion_top_mm=refined.breadth_mm, rail_rise_mm=refined.rise_mm, mouth_mm=mouth_mm,
+        camera_covariance=covariance,
     )  # fmt: skip
     made = with_default_head(made) if head is None else made.with_head(head)
     return replace(made, hints=tuple(view_hints(bgr, made)))

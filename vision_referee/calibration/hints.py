@@ -21,6 +21,8 @@ _GLARE_SHARE = 0.003  # of the cloth, in patches that no ball covers
 _MOST_PATCHES = 4
 _FLAT_MM_PER_PX = 8.0
 _SMALL_BALL_PX = 12.0
+UNSURE_MM = 12.0
+"""Error of balls' places from which on a person should know: cushions and contacts may be explained wrongly."""
 LEAST_RATE_HZ = 22.0
 """Pictures a second below which contacts of fast balls are guessed rather than seen."""
 
@@ -29,6 +31,8 @@ TEXT = {
     "flat": "the table is seen at a flat angle ({angle:.0f} degrees): at the far end one pixel spans {mm:.0f} mm; "
     "raise the camera, bring it closer or use a higher resolution",
     "coarse": "at the far end one pixel spans {mm:.0f} mm: bring the camera closer or use a higher resolution",
+    "unsure": "balls' places are known to some {mm:.0f} mm only, since the cushions cannot be read well: take "
+    "people away from them, light them better or mark the corners",
     "small_balls": "the farthest balls are {px:.0f} px wide (12 or more are needed): use a higher resolution",
     "dark": "the cloth is too dark: more light or a longer exposure",
     "glare": "the cloth is burnt out by glare near the {place}: shade the lamp or lower the exposure",
@@ -74,6 +78,9 @@ def _of_the_place(calibration: Calibration) -> list[Hint]:
     table, camera = calibration.table, calibration.camera
     width, height = camera.size_px
     hints: list[Hint] = []
+    unsure = calibration.expected_error_mm
+    if unsure > UNSURE_MM:
+        hints.append(Hint(code="unsure", values={"mm": unsure}))
     mouths = np.array([table.pocket(name).mouth_mm for name in PocketName])
     px = camera.project_plane(mouths, 0.0)
     for name, (x, y) in zip(PocketName, px, strict=True):

@@ -29,6 +29,9 @@ _ROWS = (0.2, 0.32, 0.44)
 _LASTS = 0.004
 """What is no cushion must go on for so long, in shares of the table's length."""
 _SIGMA_MM, _SIGMA_PX = 4.0, 1.0
+_APART_MM = 14.0
+"""Jaws farther from where the others say are no jaws, or the camera is wrong."""
+_FAR_MM = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +102,26 @@ def find_jaws(
     return found
 
 
+def jaws_in_order(
+    jaws: list[Jaw], camera: Camera, table: TableSpec, breadth_mm: float, rise_mm: float
+) -> tuple[int, int]:
+    """How many jaws agree with the rest on how far they lie from the corners and the middles, and how many do not."""
+    if not jaws:
+        return 0, 0
+    corner, middle = jaw_offset_mm(table, breadth_mm)
+    here = camera.project(np.array([jaw_mm(table, j, corner, middle, breadth_mm, rise_mm) for j in jaws]))
+    there = camera.project(np.array([jaw_mm(table, j, corner + 10, middle + 10, breadth_mm, rise_mm) for j in jaws]))
+    seen, ways = np.array([j.point_px for j in jaws]), np.array([j.way for j in jaws])
+    off = 10 * ((seen - here) * ways).sum(axis=1) / ((there - here) * ways).sum(axis=1)
+    corners = np.array([j.which in (START, END) for j in jaws])
+    agree = 0
+    for group in (off[corners], off[~corners]):
+        if len(group):
+            usual = np.clip(np.median(group), -_FAR_MM, 2 * _FAR_MM)
+            agree += int((np.abs(group - usual) < _APART_MM).sum())
+    return agree, len(jaws) - agree
+
+
 def _side(table: TableSpec, side: int) -> tuple[F64, F64, float, F64]:
     """A side's first corner (3,), its direction (3,), its length, and the way outward (3,)."""
     corners = table_corners(table, 0.0, table.nose_height_mm)
@@ -118,21 +141,18 @@ def _profile(
     margin = 0.02 * table.length_mm
     along = np.linspace(-margin, length + margin, count)
     height, width = lab.shape[:2]
-    rows = []
-    middle_px = np.zeros((count, 2))
-    for share in _ROWS:
-        points = start + along[:, None] * way + share * breadth_mm * outward + np.array([0, 0, share * rise_mm])
-        px = camera.project(points)
-        if share == _ROWS[1]:
-            middle_px = px
-        rows.append(cv2.remap(lab, px[None, :, 0].astype(np.float32), px[None, :, 1].astype(np.float32),
-                              cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)[0])  # fmt: skip
+    lift = breadth_mm * outward + np.array([0.0, 0.0, rise_mm])
+    points = start + along[None, :, None] * way + np.array(_ROWS)[:, None, None] * lift
+    px = camera.project(points.reshape(-1, 3)).reshape(len(_ROWS), count, 2)
+    middle_px = px[1]
+    places = px.astype(np.float32)
+    rows = cv2.remap(lab, places[..., 0], places[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     seen = (
         (middle_px[:, 0] > 1) & (middle_px[:, 1] > 1) & (middle_px[:, 0] < width - 2) & (middle_px[:, 1] < height - 2)
     )
     if seen.mean() < 0.4:
         return None
-    colour = relative_colour(np.median(np.stack(rows), axis=0).astype(np.float32))
+    colour = relative_colour(np.median(rows, axis=0).astype(np.float32))
     unlike = unlike_cloth(colour, _cushion_colour(along, colour, length, table.length_mm))
     return along, np.where(seen, unlike, np.nan), middle_px
 
@@ -166,7 +186,7 @@ def _end_of_cushion(
     run = max(2, round(lasts_mm / step))
     if len(values) <= run + 3:
         return None
-    ahead = np.array([np.median(values[i : i + run]) for i in range(1, len(values) - run + 1)])
+    ahead = np.median(np.lib.stride_tricks.sliding_window_view(values[1:], run), axis=1)
     other = float(np.quantile(ahead, 0.9))
     limit = 0.5 * min(other, 2.0)
     if other < 0.7 or float(np.median(values[:4])) > limit:

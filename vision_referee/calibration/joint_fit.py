@@ -37,7 +37,10 @@ _CAMERA = 8
 _BREADTHS = slice(9, 13)
 _RISE, _CORNER, _MIDDLE = 13, 14, 15
 _COUNT = 16
+_WIDE_MM, _NARROW_MM = 40.0, 15.0
 _FIXED_SPREAD = 1e-4
+_USUAL_MISFIT, _LEAST_SCATTER, _MOST_SCATTER = 1.5, 0.3, 8.0
+"""Chi squared a line at which the sigmas are what they are said to be, and how far it may change the covariance."""
 _ROUNDS = 15
 
 
@@ -66,14 +69,18 @@ class Cushions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointFit:
-    """``covariance`` (8, 8) of rvec, tvec / ``reach_mm``, log focal length and k1; ``unusual``: the priors' chi squared
-    of cushions and focal length; ``jaw_off`` (n,) residuals of the jaws in their sigmas."""
+    """``covariance`` (8, 8) of rvec, tvec / ``reach_mm``, log focal length and k1.
+
+    The covariance is as wide as the lines' scatter makes it. ``unusual`` is the priors' chi squared of cushions and
+    focal length, ``misfit`` that of the lines; ``jaw_off`` (n,) are the jaws' residuals in their sigmas.
+    """
 
     camera: Camera
     cushions: Cushions
     covariance: F64
     reach_mm: float
     unusual: float
+    misfit: float
     jaw_off: F64
 
 
@@ -144,15 +151,23 @@ def solve_joint(
             damping *= 8
             if damping > 1e5:
                 break
-    unusual = ((values - centre) / spread)[[6, 8, _RISE, _CORNER, _MIDDLE]]
+    misfit = float((rows.share * 2 * (np.sqrt(1 + off**2) - 1))[rows.slides].sum())
+    scatter = float(np.clip(misfit / max(len(edges), 1) / _USUAL_MISFIT, _LEAST_SCATTER, _MOST_SCATTER))
+    odd = (values - centre) / spread
+    jaws_off = (values - centre)[[_CORNER, _MIDDLE]]
+    # Leather and rims make a mouth look wider than it is; nothing makes it look much narrower.
+    jaws_odd = jaws_off / np.where(jaws_off > 0, _WIDE_MM, _NARROW_MM)
+    unusual = np.concatenate([odd[[6, 8, _RISE]], jaws_odd])
     return JointFit(
         camera=camera_of(values, reach, size),
         cushions=Cushions(
             breadths=values[_BREADTHS].copy(), rise=float(values[_RISE]), corner=float(values[_CORNER]),
             middle=float(values[_MIDDLE]),
         ),
-        covariance=np.asarray(np.linalg.pinv(normal, hermitian=True)[:_CAMERA, :_CAMERA], np.float64), reach_mm=reach,
-        unusual=0.0 if lens_fixed else float(unusual @ unusual), jaw_off=off[~rows.slides],
+        covariance=np.asarray(scatter * np.linalg.pinv(normal, hermitian=True)[:_CAMERA, :_CAMERA], np.float64),
+        reach_mm=reach,
+        unusual=0.0 if lens_fixed else float(unusual @ unusual),
+        misfit=misfit, jaw_off=off[~rows.slides],
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from vision_referee.domain.table import TableSpec
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
 
+_ON_LINE_PX = 1.2
 _JAW_AGREES = 2.5
 """Sigmas within which a jaw lies where the fit has it."""
 
@@ -47,8 +48,8 @@ class Refined:
     def plausibility(self) -> float:
         """How much of what is seen this camera explains, less how odd it makes the table; to choose among readings."""
         seen = 0.5 * sum(self.noses_seen) + 0.5 * sum(self.rails_seen)
-        unusual = self.fit.unusual if self.fit is not None else 0.0
-        return seen + 0.15 * self.jaws_agree - 0.25 * self.jaws_differ - 0.12 * unusual
+        odd = 0.15 * self.fit.unusual + 0.05 * self.fit.misfit if self.fit is not None else 0.0
+        return seen + 0.25 * self.jaws_agree - 0.25 * self.jaws_differ - odd
 
 
 def refine(
@@ -101,7 +102,7 @@ def _judged(edges: list[EdgePoints], fit: JointFit, table: TableSpec, pixel: flo
         lift = (0.0, 0.0) if e.kind == NOSE else (float(fit.cushions.breadths[e.side]), fit.cushions.rise)
         off = line_residuals(e.points_px, fit.camera.project(side_points(table, e.side, *lift, count=12)))
         near = np.abs(off) < 2.5 * pixel
-        share = float(near.mean()) * e.share
+        share = float((np.abs(off) < _ON_LINE_PX * pixel).mean()) * e.share
         if e.kind == NOSE:
             noses[e.side] = share
         else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from vision_referee.calibration.calibration import Calibration
+from vision_referee.calibration.hints import UNSURE_MM
 from vision_referee.detection.detections import Detections
 from vision_referee.domain.events import Event
 from vision_referee.domain.rulings import Ruling
@@ -89,6 +90,11 @@ class MatchLine:
     def info(self, first: Calibration, *, like: MatchInfo | None = None) -> MatchInfo:
         """match.json as it is now. ``first``: the calibration that the match began with; ``like``: whose id to keep."""
         warnings = list(self.warnings)
+        if first.expected_error_mm > UNSURE_MM:
+            warnings.append(
+                f"the calibration is unsure: balls may stand {first.expected_error_mm:.0f} mm off; calibrate again "
+                "with a clear view of the cushions, or mark the corners"
+            )
         if not first.head_known:
             warnings.append(
                 f"nothing in the video tells which end is the head; taken as the {first.head_side} of the picture, "
