@@ -101,7 +101,6 @@ class ToldEye:
         self.moved: list[tuple[float, Calibration]] = []
         self.slow_s = 0.0
         self.jumped = False
-        self._rng = np.random.default_rng(7)
 
     def use(self, calibration: Calibration, t_s: float) -> None:
         self.calibration = calibration
@@ -111,7 +110,8 @@ class ToldEye:
         time.sleep(self.slow_s)
         frame = changed.frame
         balls = places(frame.t_s)
-        xy = np.array(list(balls.values())) + self._rng.normal(0, 0.8, (len(balls), 2))
+        noise = np.random.default_rng([7, frame.index])
+        xy = np.array(list(balls.values())) + noise.normal(0, 0.8, (len(balls), 2))
         n = len(xy)
         number_p = np.zeros((n, 17))
         number_p[:, 16] = 1.0

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
+from vision_referee.pipeline.checkpoint import fingerprint_of
 from vision_referee.pipeline.recorded import AnalysisRequest
 from vision_referee.record.atomic_write import replace_text
 
@@ -33,33 +32,7 @@ class MatchJob:
 
     def fingerprint(self) -> str:
         """Differs when a video, a file beside it or a setting has changed: then the match is done again."""
-        request = self.request
-        beside = [request.calibration, request.officials, Path(request.table) if request.table else None]
-        said = {
-            "videos": [_stamp(path) for path in request.sources],
-            "beside": [_digest(path) for path in beside],
-            "rules": request.rules,
-            "settings": asdict(request.settings),
-            "players": request.players,
-            "table": request.table,
-            "head": request.head,
-            "lang": self.lang,
-        }
-        return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _stamp(path: Path) -> list[Any]:
-    try:
-        there = path.stat()
-    except OSError:
-        return [str(path), None]
-    return [str(path.absolute()), there.st_size, there.st_mtime_ns]
-
-
-def _digest(path: Path | None) -> str | None:
-    if path is None or not path.is_file():
-        return None
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+        return fingerprint_of([self.request.stamp(), self.lang])
 
 
 class Status(StrEnum):

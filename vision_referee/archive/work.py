@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from vision_referee.archive.job import MatchJob
-from vision_referee.domain.errors import InputError
+from vision_referee.domain.errors import InputError, RecordStopped
 from vision_referee.pipeline.progress import Progress
 from vision_referee.pipeline.recorded import Sight
 
@@ -43,7 +43,9 @@ def do_match(job: MatchJob, see: Sight | None = None, beat: Beat | None = None) 
     problem, final = "", False
     try:
         job.request.out.parent.mkdir(parents=True, exist_ok=True)
-        analyze_whole(job.request, lang=job.lang, listener=listen, warn=warnings.append, see=see)
+        analyze_whole(job.request, lang=job.lang, listener=listen, warn=warnings.append, see=see, resume=True)
+    except RecordStopped as error:
+        problem = " ".join(str(error).split())
     except InputError as error:
         problem, final = " ".join(str(error).split()), True
     except Exception as error:  # one match's fault, whatever it is, is not the others'

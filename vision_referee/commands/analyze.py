@@ -26,6 +26,9 @@ def register(app: typer.Typer) -> None:
         set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A rules setting.")] = None,
         settings: Annotated[Path | None, typer.Option(help="TOML file with a [rules] table.")] = None,
         lang: Annotated[str, typer.Option(help="Language of report and clips: en or ru.")] = "en",
+        resume: Annotated[
+            bool, typer.Option("--resume", help="Go on with an analysis of the same videos that was broken off.")
+        ] = False,
         quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     ) -> None:
         """Watch recorded video(s) of a match: tracks, events, rulings, clips and a report."""
@@ -50,8 +53,10 @@ def register(app: typer.Typer) -> None:
             sources=tuple(sources), rules=rules, out=out, players=names, settings=chosen, calibration=calibration,
             officials=officials, table=table, head=head,
         )  # fmt: skip
+
+        def warn(warning: str) -> None:
+            typer.echo(f"warning: {warning}", err=True)
+
         with progress_line(quiet=quiet) as listener:
-            folder = analyze_whole(
-                request, lang=lang, listener=listener, warn=lambda warning: typer.echo(f"warning: {warning}", err=True)
-            )
+            folder = analyze_whole(request, lang=lang, listener=listener, warn=warn, resume=resume)
         print_summary(folder)

@@ -24,8 +24,12 @@ Listener = Callable[[Progress], None]
 class ProgressMeter:
     """Turns video time into speed and time left, and tells the listener now and then."""
 
-    def __init__(self, listener: Listener | None, total_s: float | None, *, every_s: float = 0.5) -> None:
+    def __init__(
+        self, listener: Listener | None, total_s: float | None, *, from_s: float = 0.0, every_s: float = 0.5
+    ) -> None:
+        """``from_s``: seconds that were done before."""
         self._listener = listener
+        self._from_s = from_s
         self._total_s = total_s
         self._every_s = every_s
         self._begun = time.monotonic()
@@ -37,7 +41,7 @@ class ProgressMeter:
             return
         self._told = now
         spent = max(now - self._begun, 1e-6)
-        speed = done_s / spent
+        speed = (done_s - self._from_s) / spent
         left = (self._total_s - done_s) / speed if self._total_s and speed > 0.01 else None
         self._listener(
             Progress(

@@ -27,6 +27,11 @@ class FrameTimes:
     def append(self, t_s: float) -> None:
         self._times.append(t_s)
 
+    @property
+    def last_s(self) -> float:
+        """Of the last frame; 0 before the first."""
+        return self._times[-1] if self._times else 0.0
+
     def as_array(self) -> F64:
         """(n,) seconds."""
         return np.array(self._times, np.float64)

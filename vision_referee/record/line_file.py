@@ -26,9 +26,13 @@ class LineFile:
     def closed(self) -> bool:
         return self._fd < 0
 
+    def hold(self, text: str) -> None:
+        """Take whole lines, to be written by the next ``write`` or ``settle``."""
+        self._held += text.encode()
+
     def write(self, text: str) -> None:
         """Append whole lines; readers see them when this returns. Raises OSError: they are held."""
-        self._held += text.encode()
+        self.hold(text)
         self._put()
 
     def settle(self) -> None:

@@ -146,9 +146,8 @@ class MatchFolderWriter:
 
     def add_ruling(self, ruling: Ruling) -> None:
         """Append a ruling, new or issued anew; it and every event before it are on the disk when this returns."""
-        self._on_disk(
-            self._events.settle, lambda: self._rulings.write(ruling_line(ruling) + "\n"), self._rulings.settle
-        )
+        self._rulings.hold(ruling_line(ruling) + "\n")
+        self._on_disk(self._events.settle, self._rulings.settle)
         if self.live:
             self._on_disk(self._tracks.flush)
 
@@ -239,6 +238,9 @@ def part_of(out: Path) -> Path:
 def publish(out: Path) -> Path:
     """Give a finished folder its name, replacing an older match there. Returns ``out``. Raises InputError."""
     try:
+        # What was being written when an earlier attempt was killed.
+        for leftover in part_of(out).rglob(".*.tmp*"):
+            leftover.unlink()
         old = out.with_name(f".{out.name}.old")
         shutil.rmtree(old, ignore_errors=True)
         if out.exists():
