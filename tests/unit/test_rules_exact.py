@@ -819,3 +819,10 @@ def test_the_winner_of_the_lag_at_seventy_all_may_leave_the_stroke() -> None:
     match.say("concede_break").places = {"8": (2662.5, 887.5)}
     ruling = match.stroke("8", at=(600, 887.5), call="8 foot_left", pots="8 foot_left", wait=20).last()
     assert ruling.player == "B" and ruling.game_over and ruling.winner == "B"
+
+
+def test_a_strike_said_to_be_another_players_is_asked_about() -> None:
+    for player, doubts in (("A", ()), ("B", ("other_player",)), ("Z", ())):
+        match = table_for("russian").stroke("7", **POT)
+        match.values = [v | {"player": player} if v["type"] == "strike" else v for v in match.values]
+        assert match.last().player == "A" and match.last().doubts == doubts

@@ -150,6 +150,8 @@ def _of_the_stroke(state: GameState, stroke: Stroke, sure: float) -> list[str]:
         doubts.append(_unsure_rest(state.rest_confidence))
     if not stroke.ended and not stroke.cut_short:
         doubts.append("end_not_seen")
+    if stroke.strike.player in state.players and stroke.strike.player != state.turn:
+        doubts.append("other_player")
     if state.lag_missing:
         doubts.append("lag_missing")
     return doubts
