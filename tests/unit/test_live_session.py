@@ -16,6 +16,7 @@ from vision_referee.domain.events import FeetOffFloor, Override, Rest, Source, S
 from vision_referee.domain.rulings import Ruling
 from vision_referee.pipeline.live import LiveRequest, LiveSession
 from vision_referee.pipeline.live_facts import Phase
+from vision_referee.record.being_watched import is_watched
 from vision_referee.record.match_folder import MatchFolder
 from vision_referee.video.camera_feed import CameraFeed, FeedSettings
 from vision_referee.video.changes import ChangedFrame
@@ -157,6 +158,14 @@ def test_after_a_long_loss_the_match_goes_on(tmp_path: Path) -> None:
     rulings = scene.strokes(match.rulings())
     assert [[f.code.value for f in r.fouls] for r in rulings] == [["no_contact"], ["no_contact"]]
     assert [e.ball for e in match.events() if isinstance(e, Strike)] == ["cue", "cue"]
+
+
+def test_it_is_known_whether_a_match_is_still_watched(tmp_path: Path) -> None:
+    session = _camera_session(tmp_path / "m", scene.FakeCamera(2.0))
+    assert is_watched(tmp_path / "m")
+    _run(session)
+    assert not is_watched(tmp_path / "m") and not is_watched(tmp_path / "nowhere")
+    assert not (tmp_path / "m" / ".watched").exists()
 
 
 class Stumbling(scene.ToldEye):

@@ -16,6 +16,7 @@ from fastapi.testclient import TestClient
 
 from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Call, FeetOffFloor, Override, Retract, Source
+from vision_referee.record.being_watched import WatchMark
 from vision_referee.record.match_folder import RULINGS, MatchFolder, MatchFolderWriter
 from vision_referee.record.rulings_jsonl import write_rulings
 from vision_referee.review.server.app import create_app
@@ -262,9 +263,13 @@ def test_a_match_that_another_program_plays_is_not_written_to(folder: Path, stor
     writer = MatchFolderWriter(tmp_path / "live", live=True)
     info = MatchFolder(folder).info
     writer.write_info(replace(info, status="running", id="live"))
+    mark = WatchMark(tmp_path / "live")
     desk = Shelf([tmp_path / "live"], store).desks()[0]
+    assert desk.playing and not desk.cut_short
     with pytest.raises(InputError, match="being played"):
         desk.change(who="Kim", what="official", ruling_id=None, events=[FeetOffFloor(t=1.0)])
+    mark.release()
+    assert desk.cut_short and not desk.playing
     said: list[object] = []
 
     class Live:
@@ -282,6 +287,17 @@ def test_a_match_that_another_program_plays_is_not_written_to(folder: Path, stor
     desk.undo(who="Kim", change_id=change.id)
     assert len(said) == 2 and said[1] == [1]
     writer.discard()
+
+
+def test_a_match_whose_program_was_killed_can_be_corrected(folder: Path, store: Store) -> None:
+    """The power failed in the midst of it: nobody watches it any more, though match.json says that it is running."""
+    data = json.loads((folder / "match.json").read_text(encoding="utf-8"))
+    (folder / "match.json").write_text(json.dumps(data | {"status": "running"}), encoding="utf-8")
+    (folder / ".watched").touch()
+    desk = Shelf([folder], store).desks()[0]
+    assert desk.cut_short
+    desk.change(who="Kim", what="no_foul", ruling_id=2, events=[_override(2, fouls=[])])
+    assert desk.record().ruling(2).fouls == ()  # type: ignore[union-attr]
 
 
 # --- what a form asks for ---------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from vision_referee.pipeline.live_facts import LiveNow, Phase, shot_clock_now
 from vision_referee.pipeline.match_line import GameRules, seen
 from vision_referee.pipeline.set_up import SetUp, SetUpWish
 from vision_referee.pipeline.table_search import Finder, TableSearch
+from vision_referee.record.being_watched import WatchMark
 from vision_referee.record.events_jsonl import read_officials
 from vision_referee.record.frame_times import FrameTimes
 from vision_referee.record.match_folder import MatchFolderWriter
@@ -117,6 +118,7 @@ class LiveSession:
         self._table = self._wish.table or load_table(DEFAULT_TABLE)
         _refuse_recorded_match(request.out)
         self._writer = MatchFolderWriter(request.out, live=True)
+        self._mark = WatchMark(self._writer.folder)
         game = GameRules(rules=request.rules, players=request.players, settings=request.settings)
         self.book = LiveBook(self._writer, game, officials, self._first_info(), on_ruling)
         self._eye: Eye | None = None
@@ -157,6 +159,10 @@ class LiveSession:
 
     def abandon(self) -> None:
         """It will not be started after all: leave nothing behind."""
+        self._leave_nothing()
+
+    def _leave_nothing(self) -> None:
+        self._mark.release()
         self._writer.abandon()
 
     def wait(self, timeout_s: float | None = None) -> bool:
@@ -242,6 +248,7 @@ class LiveSession:
             self._feed.stop()
             if self._recording is not None:
                 self._recording.close()
+            self._mark.release()
             self._done.set()
 
     def _watch(self) -> None:
@@ -276,7 +283,7 @@ class LiveSession:
                 return frame
             state = self._feed.state()
             if not state.captured and time.monotonic() - waiting_since > _FIRST_PICTURE_S:
-                self._writer.abandon()
+                self._leave_nothing()
                 raise InputError(
                     f"{self._address.shown}: no picture ({state.reason}); check the address and the camera"
                 )
@@ -427,7 +434,7 @@ class LiveSession:
         """A clean end: what is known is told, and the folder is complete."""
         self._feed.stop()
         if self._eye is None or self._motion is None:
-            self._writer.abandon()
+            self._leave_nothing()
             reason = self._search.reason or "stopped before a table was found"
             raise InputError(f"{self._address.shown}: {reason}")
         self._empty_changes()

@@ -13,6 +13,7 @@ from vision_referee.domain.errors import InputError
 from vision_referee.domain.events import Event
 from vision_referee.domain.rulings import Ruling
 from vision_referee.record.atomic_write import replace_text
+from vision_referee.record.being_watched import is_watched
 from vision_referee.record.events_jsonl import event_from_json, event_to_json, write_events
 from vision_referee.record.match_folder import EVENTS, RULINGS, MatchFolder
 from vision_referee.record.match_info import MATCH, RUNNING, MatchInfo
@@ -70,6 +71,16 @@ class MatchDesk:
     @property
     def path(self) -> Path:
         return self.folder.path
+
+    @property
+    def playing(self) -> bool:
+        """Whether the match is being played: some program watches it at this moment."""
+        return self.record().info.status == RUNNING and (self.live is not None or is_watched(self.path))
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the program that watched it ended without a word: what it had ruled is there."""
+        return self.record().info.status == RUNNING and not self.playing
 
     def stamp(self) -> str:
         """A text that differs whenever the folder's files or the log of changes do."""
@@ -150,7 +161,7 @@ class MatchDesk:
             return change
 
     def _refuse_foreign_live(self) -> None:
-        if self.live is None and self.record().info.status == RUNNING:
+        if self.live is None and self.playing:
             raise InputError(
                 f"{self.path.name}: the match is being played; correct it on the page of the program that watches it"
             )

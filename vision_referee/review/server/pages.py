@@ -18,7 +18,6 @@ from vision_referee.domain.rulings import CueBallState, FoulCode, Ruling, Ruling
 from vision_referee.domain.table import PocketName
 from vision_referee.record.events_jsonl import event_from_json
 from vision_referee.record.match_folder import RESTORE
-from vision_referee.record.match_info import RUNNING
 from vision_referee.review.diagram import moving_svg
 from vision_referee.review.event_words import event_words
 from vision_referee.review.report import games_won, tone
@@ -116,7 +115,7 @@ def list_of_matches(request: Request) -> Response:
         except InputError:
             continue
         rows.append((desk, record, sum(1 for r in record.rulings if r.review)))
-    return page(request, "matches.html.j2", rows=rows, running=RUNNING)
+    return page(request, "matches.html.j2", rows=rows)
 
 
 @router.get("/m/{key}")
@@ -147,7 +146,6 @@ def match_page(request: Request, match: Match, wanted: AskedFilter) -> Response:
         title_of=lambda r: kind_and_player(r, person.words),
         changes=list(reversed(match.changes())),
         told=lambda change: change_words(change, person.words),
-        running=info.status == RUNNING,
         said=_said(request, person),
         problem=None,
     )
