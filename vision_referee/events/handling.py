@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vision_referee.domain.events import PickedUp, Placed, VisionEvent
+from vision_referee.domain.events import PickedUp, Placed, Strike, VisionEvent
 from vision_referee.events.scene import Scene
 from vision_referee.tracking.identity import BallBook
 from vision_referee.tracking.paths import BallPath
@@ -33,22 +33,31 @@ def find_handling(
             x, y = last.coef[0]
             length = last.t1_s - last.t0_s
             confidence = float(np.clip(0.5 + 0.3 * length, 0.5, 0.9))
+            if _in_a_stroke(scene, last.t0_s):
+                confidence = 0.5
             # The hand that put it there still covered it at first.
             t_s = last.t0_s - HAND_S
             events.append(Placed(t=t_s, ball=path.label, x=float(x), y=float(y), confidence=confidence))
         track = followed.get(ball)
         if path.alive and last.resting and track is not None and _is_gone(scene, path, track):
             x, y = last.coef[0]
-            seen_gone = track.bare_s > scene.settings.gone_s
+            sure = track.bare_s > scene.settings.gone_s and not _in_a_stroke(scene, last.t1_s)
             events.append(
                 PickedUp(
-                    t=last.t1_s + _GRASP_S, ball=path.label, x=float(x), y=float(y),
-                    confidence=0.9 if seen_gone and track.covered_s is not None else 0.6,
+                    t=last.t1_s + _GRASP_S, ball=path.label, x=float(x), y=float(y), confidence=0.9 if sure else 0.5
                 )
-            )  # fmt: skip
+            )
             entry = book.balls[ball]
             entry.on_table, entry.away_since_s = False, last.t1_s
     return events
+
+
+def _in_a_stroke(scene: Scene, t_s: float) -> bool:
+    """Whether balls roll at a time or just before: hands seldom reach in then, and balls are lost from sight."""
+    struck = [e.t for e in scene.events if isinstance(e, Strike)]
+    return any(t <= t_s for t in struck) and any(
+        begin < t_s + 0.3 and end > t_s - 1.0 for ball in scene.paths for begin, end in scene.motion_spans(ball)
+    )
 
 
 def _lay_there_unseen(path: BallPath, tracker: Tracker) -> bool:

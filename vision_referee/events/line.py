@@ -27,6 +27,7 @@ from vision_referee.events.naming import is_unknown, renamed_event, renamed_row
 from vision_referee.events.pockets import find_departures
 from vision_referee.events.pockets_cut import depth_and_side, hanging_depth_mm
 from vision_referee.events.racks import find_rack, order_ok
+from vision_referee.events.reliability import as_often_as_said
 from vision_referee.events.rests import find_stops, hanging_events, motion_ends, rest_events
 from vision_referee.events.rows import window_rows
 from vision_referee.events.scene import Scene
@@ -434,5 +435,6 @@ class MotionStage:
         for event in sorted(events, key=lambda e: (round(e.t, 6), _ORDER.get(e.type, 5))):
             t_s = max(event.t, self._told_s, 0.0)
             self._told_s = t_s
-            ordered.append(replace(event, t=round(t_s, 4), frame=frames[int(np.abs(times - t_s).argmin())].frame))
+            stamped = replace(event, t=round(t_s, 4), frame=frames[int(np.abs(times - t_s).argmin())].frame)
+            ordered.append(as_often_as_said(stamped))
         return ordered

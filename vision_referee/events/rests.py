@@ -24,6 +24,8 @@ def find_stops(scene: Scene) -> None:
             if way < 2.0:
                 continue
             confidence = float(np.clip(1.0 - 1.5 * max(stop.t_sigma_s - 0.05, 0.0), 0.5, 0.97))
+            error_mm = float(np.median(path.sightings.sigma_mm[leg.first : leg.last + 1]))
+            confidence = min(confidence, max(0.97 - 0.025 * max(error_mm - 3.0, 0.0), 0.6))
             if path.breaks[index].gap_s > 0.2:
                 confidence = min(confidence, 0.6)  # hidden as it stopped
             scene.events.append(
