@@ -249,7 +249,7 @@ def calibration_from_json(data: Any, source: str = "calibration") -> Calibration
         )
     except KeyError as error:
         raise InputError(f"{source}: not a calibration: field {error} is missing; make one with calibrate") from error
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, IndexError, OverflowError) as error:
         raise InputError(f"{source}: not a calibration ({error}); make one with calibrate") from error
     numbers = (made.camera.matrix, made.camera.distortion, made.camera.rvec, made.camera.tvec, made.corners_px)
     if not all(np.isfinite(n).all() for n in numbers) or made.camera.position_mm[2] <= 0:
