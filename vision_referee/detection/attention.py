@@ -136,12 +136,10 @@ class Attention:
 
     def _cut(self, frame: Frame) -> tuple[U8, U8, U8]:
         planes = frame.planes()
-        height, width = self._rows * self._cell, self._columns * self._cell
-        x0, y0 = self._x0, self._y0
-        y = planes.y[2 * y0 : 2 * (y0 + height), 2 * x0 : 2 * (x0 + width)]
-        half = np.asarray(cv2.resize(y, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
-        u, v = (plane[y0 : y0 + height, x0 : x0 + width] for plane in (planes.u, planes.v))
-        return half, u, v
+        rows = slice(self._y0, self._y0 + self._rows * self._cell)
+        columns = slice(self._x0, self._x0 + self._columns * self._cell)
+        y, u, v = (plane[rows, columns] for plane in (frame.half_luma(), planes.u, planes.v))
+        return y, u, v
 
     def _cell_means(self, difference: U8) -> F32:
         # Of 32-bit numbers, since OpenCV would round the means of bytes to bytes.
@@ -160,12 +158,9 @@ class Attention:
         """Which of the balls (n,) at places (n, 2) may have moved: their discs hold a cell that changed."""
         if len(xy_px) == 0:
             return np.zeros(0, bool)
-        angles = np.linspace(0, 2 * np.pi, 12, endpoint=False)
-        ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        spread = np.vstack([[0.0, 0.0], 0.5 * ring, ring])
-        points = xy_px[:, None] + spread[None] * reach_px[:, None, None]
-        most = self.at(changes, points.reshape(-1, 2)).reshape(len(xy_px), -1).max(axis=1)
-        return np.asarray(most > self._settings.at_ball, np.bool_)
+        reach = int(np.ceil(float(reach_px.max()) / (2 * self._cell)))
+        most = cv2.dilate(changes, np.ones((2 * reach + 1, 2 * reach + 1), np.uint8))
+        return self.at(np.asarray(most > self._settings.at_ball, np.bool_), xy_px).astype(np.bool_)
 
     def at(self, cells: npt.NDArray[np.generic], xy_px: F64) -> npt.NDArray[np.generic]:
         """The mask's values (n,) at places (n, 2); 0 outside it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,10 @@ from vision_referee.video.frames import Frame
 
 F64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
+
+_SAME_SIZE = 0.1
+_SAME_COLOUR = 15.0
+"""CIELAB distance within which a ball looks as it did the frame before."""
 
 
 class BallDetector:
@@ -80,8 +85,17 @@ class BallDetector:
     def look(self, frame: Frame, region: Region) -> tuple[F64, F64]:
         """Boxes (n, 4) and scores (n,) of what may be balls in a part of the picture."""
         boxes, scores = self._pixels.boxes(frame, region)
-        keep = np.flatnonzero(self._plausible(boxes, (boxes[:, :2] + boxes[:, 2:]) / 2))
+        keep = self._plausible(boxes, (boxes[:, :2] + boxes[:, 2:]) / 2)
         return boxes[keep], scores[keep]
+
+    def look_closely(self, frame: Frame, tiles: Sequence[Region]) -> tuple[F64, F64, npt.NDArray[np.intp]]:
+        """The same of small tiles, and the index (n,) of the tile in which each was found."""
+        seen = [self._pixels.close_boxes(frame, tile) for tile in tiles]
+        boxes = np.concatenate([np.zeros((0, 4)), *(some for some, _ in seen)])
+        scores = np.concatenate([np.zeros(0), *(sure for _, sure in seen)])
+        tile = np.repeat(np.arange(len(seen)), [len(sure) for _, sure in seen])
+        keep = self._plausible(boxes, (boxes[:, :2] + boxes[:, 2:]) / 2)
+        return boxes[keep], scores[keep], tile[keep]
 
     def apart(self, boxes: F64, scores: F64) -> Bool:
         """Which boxes (n, 4) may stay beside better ones: two balls' centres are never closer than a diameter on the
@@ -101,6 +115,39 @@ class BallDetector:
         """The balls in boxes, each measured."""
         keep = np.flatnonzero(self.apart(boxes, scores))
         return self._measure(frame, boxes[keep], scores[keep]) if len(keep) else Sighted.none()
+
+    def refit(self, frame: Frame, balls: Sighted, at_mm: F64) -> tuple[Sighted, Bool]:
+        """The same balls at the places (n, 2) where they should be now, by their outlines alone; and which of them were
+        clearly found there. No network is asked."""
+        camera = self.calibration.camera
+        centres_mm = np.column_stack([at_mm, np.full(len(at_mm), self._radius_mm)])
+        start = camera.project(centres_mm)
+        template = (sphere_outline(camera, centres_mm, self._radius_mm) - start[:, None]) * self._size
+        fit = fit_outlines(frame, start, template)
+        r_px = camera.ball_radius_px(at_mm, self._radius_mm) * self._size
+        xy_mm = camera.unproject(fit.centre_px, self._radius_mm)
+        colour = disc_lab(frame, fit.centre_px, template)
+        found = (
+            (np.linalg.norm(fit.centre_px - start, axis=1) < 0.2 * r_px)
+            & (np.abs(fit.scale - 1) < _SAME_SIZE)
+            & (fit.support > np.minimum(0.45, 0.8 * balls.support))
+            & (np.linalg.norm(colour - balls.colour, axis=1) < _SAME_COLOUR)
+        )
+        shift = np.tile(fit.centre_px - balls.xy_px, 2)
+        moved = Sighted(
+            boxes_px=balls.boxes_px + shift,
+            scores=balls.scores,
+            xy_px=fit.centre_px,
+            r_px=r_px * fit.scale,
+            confidence=balls.scores * np.where(self._on_cloth(xy_mm), 1.0, self.settings.off_cloth),
+            xy_mm=xy_mm,
+            sigma_mm=self.calibration.sigma_mm(xy_mm, 1.0) * np.maximum(fit.sigma_px, 0.05),
+            colour=colour,
+            blur_px=balls.blur_px,
+            sharp=balls.sharp,
+            support=fit.support,
+        )
+        return moved, np.asarray(found, np.bool_)
 
     def told(self, frame: Frame, balls: Sighted, *, occluders: bool = True) -> Detections:
         """What is said of a frame: its balls, their numbers, and, unless the last map will do, what covers the cloth.
@@ -196,6 +243,7 @@ class BallDetector:
             colour=disc_lab(frame, centre, template),
             blur_px=blur,
             sharp=good,
+            support=fit.support,
         )
 
     def _numbers(self, frame: Frame, balls: Sighted) -> F64:

@@ -60,6 +60,10 @@ class PixelDetector:
         keep = suppress(boxes, scores)
         return boxes[keep], scores[keep]
 
+    def close_boxes(self, frame: Frame, tile: Region) -> tuple[F64, F64]:
+        """Boxes (n, 4) and scores (n,) of a tile in which balls are large enough at the first look."""
+        return self._look(frame, tile, self.settings.threshold)
+
     def _look(self, frame: Frame, region: Region, threshold: float) -> tuple[F64, F64]:
         scores_map, edges = self._backend.maps(region.cut(frame))
         boxes, scores = boxes_from_maps(scores_map, edges, threshold)

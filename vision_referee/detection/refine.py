@@ -25,6 +25,8 @@ _INSIDE = slice(0, int(np.searchsorted(_RHO, 0.86)))
 _OUTSIDE = slice(int(np.searchsorted(_RHO, 1.09)), int(np.searchsorted(_RHO, 1.29)))
 _WEIGHING = (np.eye(3) * _COLOUR_WEIGHT + np.full((3, 3), (1 - _COLOUR_WEIGHT) / 3)).astype(np.float32)
 _MOST_PROFILES, _EVERY = 40, 2
+_STEPS_BETWEEN, _STEPS_TO_END = 3, 6
+"""Steps of reweighting: the first round only has to come near."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +64,12 @@ def fit_outlines(frame: Frame, centres_px: F64, outlines_px: F64, *, rounds: int
         width = reach[min(turn, len(reach) - 1)]
         strength = _edge_strength(frame, centre, outlines_px * scale[:, None, None])
         offset, height = _steepest(strength, width)
-        clear = height / np.maximum(np.percentile(height, 75, axis=1, keepdims=True), 1e-6)
+        upper = np.partition(height, 3 * k // 4, axis=1)[:, 3 * k // 4, None]
+        clear = height / np.maximum(upper, 1e-6)
         weight = np.clip(clear, 0, 1.2) * (height > 2.0)
         error = offset * (radius * scale[:, None])
-        shift, growth, good = _solve(direction, error, weight, mean_radius)
+        steps = _STEPS_TO_END if turn == rounds - 1 else _STEPS_BETWEEN
+        shift, growth, good = _solve(direction, error, weight, mean_radius, steps)
         centre += shift
         scale *= 1 + np.clip(growth / mean_radius, -0.08, 0.08)
         scale = np.clip(scale, 0.85, 1.18)
@@ -83,12 +87,13 @@ def _edge_strength(frame: Frame, centre: F64, outlines: F64) -> F32:
     Only the change along the way from the inside's colour to the outside's counts in full: a shadow's edge on the
     cloth changes another way. Colour differences weigh more than brightness, which shadows and highlights change.
     """
-    colours = polar_samples(frame, centre, outlines, _RHO) @ _WEIGHING
+    samples = polar_samples(frame, centre, outlines, _RHO)
+    colours = (samples.reshape(-1, 3) @ _WEIGHING).reshape(samples.shape)
     inside = colours[:, :, _INSIDE].mean(axis=2)
     outside = colours[:, :, _OUTSIDE].mean(axis=2)
     way = outside - inside
     way /= np.maximum(np.linalg.norm(way, axis=2, keepdims=True), 1e-3)
-    along = np.einsum("nkrc,nkc->nkr", colours, way)
+    along = (colours @ way[..., None])[..., 0]
     wide = 2
     change = colours[:, :, 2 * wide :] - colours[:, :, : -2 * wide]
     step = np.zeros(colours.shape[:3], np.float32)
@@ -115,24 +120,23 @@ def _steepest(strength: F32, width: float) -> tuple[F64, F64]:
     return np.asarray(rho - 1, np.float64), np.asarray(here, np.float64)
 
 
-def _solve(direction: F64, error: F64, weight: F64, radius: F64) -> tuple[F64, F64, F64]:
-    """Robust shift (n, 2), growth (n,) px and the final weights (n, k)."""
+def _solve(direction: F64, error: F64, weight: F64, radius: F64, steps: int) -> tuple[F64, F64, F64]:
+    """Robust shift (n, 2), growth (n,) px and the final weights (n, k), by reweighted least squares."""
     n, k = error.shape
     design = np.concatenate([direction, np.ones((n, k, 1))], axis=2)
     prior = np.zeros((n, 3, 3))
     prior[:, 0, 0] = prior[:, 1, 1] = 1.0 / (0.20 * radius) ** 2
     prior[:, 2, 2] = 1.0 / (0.04 * radius) ** 2
-    solution = np.zeros((n, 3))
+    solution = np.zeros((n, 3, 1))
     tune = 0.10 * radius
     robust = np.ones((n, k))
     noise = np.maximum(0.05 * radius, 0.3)
-    for _ in range(6):
+    for _ in range(steps):
         w = weight * robust / noise[:, None] ** 2
-        normal = np.einsum("nki,nk,nkj->nij", design, w, design) + prior
-        right = np.einsum("nki,nk,nk->ni", design, w, error)
-        solution = np.linalg.solve(normal, right[..., None])[..., 0]
-        left = error - np.einsum("nki,ni->nk", design, solution)
+        weighed = (design * w[..., None]).swapaxes(1, 2)
+        solution = np.linalg.solve(weighed @ design + prior, weighed @ error[..., None])
+        left = error - (design @ solution)[..., 0]
         robust = 1.0 / (1.0 + (left / tune[:, None]) ** 2) ** 2
         tune = np.maximum(tune * 0.75, np.maximum(0.03 * radius, 0.25))
     good = weight * robust
-    return solution[:, :2], solution[:, 2], good
+    return solution[:, :2, 0], solution[:, 2, 0], good

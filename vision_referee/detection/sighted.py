@@ -15,7 +15,8 @@ Index = npt.NDArray[np.intp] | Bool
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighted:
     """n balls. ``boxes_px`` (n, 4) and ``scores`` (n,) as the network gave them; the rest as in ``Detections``;
-    ``sharp`` (n,): the outline was found, so that size and colour can be learned from it."""
+    ``sharp`` (n,): the outline was found, so that size and colour can be learned from it; ``support`` (n,) 0..1: how
+    much of it."""
 
     boxes_px: F64
     scores: F64
@@ -27,6 +28,7 @@ class Sighted:
     colour: F64
     blur_px: F64
     sharp: Bool
+    support: F64
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -36,7 +38,7 @@ class Sighted:
         z = np.zeros
         return Sighted(
             boxes_px=z((0, 4)), scores=z(0), xy_px=z((0, 2)), r_px=z(0), confidence=z(0), xy_mm=z((0, 2)),
-            sigma_mm=z(0), colour=z((0, 3)), blur_px=z(0), sharp=z(0, bool),
+            sigma_mm=z(0), colour=z((0, 3)), blur_px=z(0), sharp=z(0, bool), support=z(0),
         )  # fmt: skip
 
     def take(self, index: Index) -> Sighted:

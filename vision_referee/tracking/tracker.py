@@ -99,7 +99,9 @@ class Tracker:
     def push(self, detections: Detections, *, repeated: bool = False) -> None:
         """One frame on. A frame that is ``repeated`` need not be detected: its picture is the last one's."""
         last = self._last
-        if last is not None and not repeated:
+        # The very same numbers, while a ball rolls, are of the same picture; at rest they tell of nothing that changed.
+        rolling = any(t.mode is Mode.ROLLING and t.missed == 0 for t in self.tracks)
+        if last is not None and rolling and not repeated:
             repeated = len(detections) > 0 and np.array_equal(detections.xy_px, last.xy_px)
         if repeated and last is not None and not len(detections):
             detections = replace(last, frame=detections.frame, t_s=detections.t_s)

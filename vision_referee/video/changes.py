@@ -80,7 +80,7 @@ class ChangeDetector:
         return earlier
 
     def push(self, frame: Frame) -> Iterator[ChangedFrame]:
-        small = cv2.resize(frame.luma(), _SMALL, interpolation=cv2.INTER_AREA).astype(np.uint8, copy=False)
+        small = cv2.resize(frame.half_luma(), _SMALL, interpolation=cv2.INTER_AREA).astype(np.uint8, copy=False)
         if self._previous is None:
             seen = _Seen(frame, 0.0, 0.0, False, small)
         else:

@@ -97,10 +97,9 @@ class Planes:
         whole = cv2.transform(cv2.merge([y, u, v]), self.to_bgr)
         return np.asarray(whole[y0 - 2 * top : y1 - 2 * top, x0 - 2 * left : x1 - 2 * left], np.uint8)
 
-    def half(self) -> U8:
-        """BGR (h // 2, w // 2, 3)."""
-        height, width = self.y.shape[0] // 2, self.y.shape[1] // 2
-        y = cv2.resize(self.y[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA)
+    def half(self, y: U8) -> U8:
+        """BGR (h // 2, w // 2, 3), given the brightness ``y`` (h // 2, w // 2) at that size."""
+        height, width = y.shape
         merged = cv2.merge([y, self.u[:height, :width], self.v[:height, :width]])
         return np.asarray(cv2.transform(merged, self.to_bgr), np.uint8)
 

@@ -35,6 +35,7 @@ class Frame:
     _luma: U8 | None = None
     _planes: Planes | None = None
     _half: U8 | None = None
+    _half_luma: U8 | None = None
 
     @staticmethod
     def still(bgr: U8) -> Frame:
@@ -90,8 +91,17 @@ class Frame:
                 half = cv2.resize(even, (width // 2, height // 2), interpolation=cv2.INTER_AREA)
                 self._half = half.astype(np.uint8, copy=False)
             else:
-                self._half = self.planes().half()
+                self._half = self.planes().half(self.half_luma())
         return self._half
+
+    def half_luma(self) -> U8:
+        """(h // 2, w // 2) brightness: each pixel the mean of four."""
+        if self._half_luma is None:
+            luma = self.luma()
+            height, width = luma.shape[0] // 2, luma.shape[1] // 2
+            half = cv2.resize(luma[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA)
+            self._half_luma = half.astype(np.uint8, copy=False)
+        return self._half_luma
 
     def sample(self, places_px: F32) -> F32:
         """BGR colours (rows, columns, 3), 0..255, at places (rows, columns, 2), linear between pixels.
