@@ -39,8 +39,8 @@ def find_displacements(scene: Scene) -> None:
                 continue
             confidence = float(np.clip(0.5 + 0.05 * moved / max(error, 1.0), 0.5, 0.85))
             start_s = max(before.t1_s, scene.start_s)
-            if any(isinstance(e, Touch) and e.ball == path.label and abs(e.t - start_s) < 1.0 for e in scene.events):
-                continue  # the same hand, seen in between
+            if _told(scene, path.label, start_s):
+                continue
             by = touched_by(scene, before.coef[0], start_s)
             scene.events.append(
                 Touch(t=start_s, ball=path.label, by=by, moved_mm=round(moved, 1), confidence=confidence)
@@ -60,7 +60,7 @@ def find_deflections(scene: Scene) -> None:
                 continue
             if br.t_s < scene.start_s or br.t_s > scene.gone_s(ball) - 0.1 or br.gap_s > 0.25:
                 continue
-            if br.strength_mm_s < max(8 * br.jump_sigma_mm_s, 250.0):
+            if br.strength_mm_s < max(8 * br.jump_sigma_mm_s, 250.0) or _told(scene, path.label, br.t_s):
                 continue
             if (
                 nearest_nose(scene.table, br.xy_mm)[1] < 1.6 * diameter
@@ -74,6 +74,11 @@ def find_deflections(scene: Scene) -> None:
             ):
                 continue
             scene.events.append(Touch(t=br.t_s, ball=path.label, moved_mm=0.0, confidence=0.6))
+
+
+def _told(scene: Scene, label: str, t_s: float) -> bool:
+    """Whether a touch of this ball was told about then: one hand's way is one touch."""
+    return any(isinstance(e, Touch) and e.ball == label and abs(e.t - t_s) < 1.0 for e in scene.events)
 
 
 def goes_under_a_hand(scene: Scene, path: BallPath, start_s: float) -> bool:
