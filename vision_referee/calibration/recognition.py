@@ -13,26 +13,31 @@ from vision_referee.domain.table import TableSpec
 
 F64 = npt.NDArray[np.float64]
 
-RADIUS_BIAS = 0.035
-"""One standard deviation of the logarithm of a detector's radii: a bias that more balls do not average away."""
+RADIUS_BIAS = 0.045
+"""One standard deviation of the logarithm of a detector's sizes: a bias that more balls do not average away."""
+BOX_BIAS = 0.015
+"""By how much, in the logarithm, a detector's boxes are larger than their balls."""
 MOUTH_SPREAD = 0.16
 """The same of a pocket's mouth as measured in the picture."""
-_LEAST_BALLS = 3
+_LEAST_SIGHTINGS = 3
 _MARGIN = 4.0
-"""By how much chi squared the best table must beat the next to be believed."""
+"""By how much chi squared a table must beat another to be believed."""
 
 
 def recognise_table(
-    calibration: Calibration, xy_px: npt.ArrayLike, r_px: npt.ArrayLike
+    calibration: Calibration, boxes_px: npt.ArrayLike
 ) -> tuple[TableSpec, str]:
     """The likeliest shipped table, and why, in one sentence.
 
-    ``xy_px`` (n, 2) and ``r_px`` (n,): centres and apparent radii of balls on the cloth, from any number of frames. The
-    calibration may be for any 2:1 table: only proportions count. In doubt the 12 ft pyramid table is taken.
+    ``boxes_px`` (n, 4): x y x y of balls on the cloth as a detector gave them, from any number of frames; one ball seen
+    a few times is enough. The calibration may be for any 2:1 table: only proportions count. In doubt about the 12 ft
+    pyramid table it is taken; where it is ruled out, the best of the others, and the doubt is said.
     """
     usual = load_table(DEFAULT_TABLE)
-    centres = np.asarray(xy_px, np.float64).reshape(-1, 2)
-    radii = np.asarray(r_px, np.float64).reshape(-1)
+    boxes = np.asarray(boxes_px, np.float64).reshape(-1, 4)
+    centres = (boxes[:, :2] + boxes[:, 2:]) / 2
+    # The short side: a moving ball's box is longer than the ball.
+    radii = (boxes[:, 2:] - boxes[:, :2]).min(axis=1, initial=np.inf) / 2 / math.exp(BOX_BIAS)
     assumed = calibration.table
     if len(centres):
         xy_mm = calibration.balls_mm(centres)
@@ -40,7 +45,7 @@ def recognise_table(
             (xy_mm > 0).all(axis=1) & (xy_mm < [assumed.length_mm, assumed.width_mm]).all(axis=1) & (radii > 1.5)
         )
         centres, radii, xy_mm = centres[inside], radii[inside], xy_mm[inside]
-    if len(centres) < _LEAST_BALLS:
+    if len(centres) < _LEAST_SIGHTINGS:
         return usual, f"{DEFAULT_TABLE}, for want of balls to measure the table by"
     expected = calibration.camera.ball_radius_px(xy_mm, assumed.ball_radius_mm)
     ratio = np.log(radii / np.maximum(expected, 1e-6))
@@ -59,10 +64,14 @@ def recognise_table(
     scores.sort(key=lambda pair: pair[0])
     (best, table), (second, rival) = scores[0], scores[1]
     seen = f"the table is {1 / share:.0f} balls long"
+    doubt = f"in doubt: {seen}"
     if table.name == DEFAULT_TABLE:
         return table, f"{table.name}: {seen}"
+    off_usual = next(chi2 for chi2, one in scores if one.name == DEFAULT_TABLE)
+    if off_usual - best < _MARGIN:
+        return usual, f"{DEFAULT_TABLE}, {doubt}, which fits {table.name} as well"
     if best > 9.0:
-        return usual, f"{DEFAULT_TABLE}, in doubt: {seen}, which fits no known table"
+        return table, f"{table.name}, {doubt}, which fits no known table; say --table"
     if second - best < _MARGIN:
-        return usual, f"{DEFAULT_TABLE}, in doubt: {seen}, which fits {table.name} and {rival.name}"
+        return table, f"{table.name}, {doubt}, which fits {rival.name} as well; say --table"
     return table, f"{table.name}: {seen}"

@@ -11,6 +11,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.transform import Rotation
 
 from vision_referee.calibration.camera import Camera
 
@@ -21,16 +22,16 @@ _STEP = 1e-5
 
 def changed(camera: Camera, change: F64) -> Camera:
     """The camera after a small change (8,)."""
-    turn, _ = cv2.Rodrigues(change[:3])
-    rotation, _ = cv2.Rodrigues(camera.rvec)
-    rvec, _ = cv2.Rodrigues(turn @ rotation)
+    # Not cv2.Rodrigues: it takes the smallest turns for none and loses digits near half a turn.
+    turn = Rotation.from_rotvec(change[:3])
+    rvec = (turn * Rotation.from_rotvec(camera.rvec.reshape(3))).as_rotvec()
     matrix = camera.matrix.copy()
     matrix[[0, 1], [0, 1]] *= np.exp(change[6])
     distortion = camera.distortion.copy()
     distortion[0] += change[7]
     return replace(
         camera, matrix=matrix, distortion=distortion, rvec=np.asarray(rvec, np.float64).reshape(3),
-        tvec=np.asarray(turn @ camera.tvec.reshape(3) + change[3:6], np.float64),
+        tvec=np.asarray(turn.apply(camera.tvec.reshape(3)) + change[3:6], np.float64),
     )  # fmt: skip
 
 
@@ -41,15 +42,7 @@ def change_between(before: Camera, after: Camera) -> F64:
     turn = second @ first.T
     shift = after.tvec.reshape(3) - turn @ before.tvec.reshape(3)
     lens = [np.log(after.matrix[0, 0] / before.matrix[0, 0]), after.distortion[0] - before.distortion[0]]
-    return np.concatenate([_turn_vector(np.asarray(turn, np.float64)), shift, lens])
-
-
-def _turn_vector(turn: F64) -> F64:
-    """The rotation vector (3,) of a matrix, exact for the smallest turns (cv2.Rodrigues takes those for none)."""
-    axis = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) / 2
-    sine = float(np.linalg.norm(axis))
-    angle = float(np.arctan2(sine, (np.trace(turn) - 1) / 2))
-    return np.asarray(axis * (angle / sine if sine > 1e-12 else 1.0), np.float64)
+    return np.concatenate([Rotation.from_matrix(turn).as_rotvec(), shift, lens])
 
 
 def change_covariance(camera: Camera, covariance: F64, reach_mm: float) -> F64:

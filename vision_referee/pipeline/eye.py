@@ -28,6 +28,9 @@ DETECTOR_CARD = "ball_detector.json"
 CALIBRATION_FRAMES = 9
 """Frames spread over the video from which the table is found: people move away from some part of it in some of them."""
 
+_SURE_BALL = 0.5
+"""Boxes that measure the balls' size must be this surely balls."""
+
 
 def models_in_use() -> dict[str, str]:
     """Each network's name and version: how much it was trained and the beginning of its weights' hash."""
@@ -73,9 +76,8 @@ def find_table(
         return calibration
     looks = _looks(calibration, frames)
     if wish.table is None:
-        table, reason = recognise_table(
-            calibration, np.vstack([d.xy_px for d in looks]), np.concatenate([d.r_px for d in looks])
-        )
+        sure = [d.boxes_px[d.confidence > _SURE_BALL] for d in looks if d.boxes_px is not None]
+        table, reason = recognise_table(calibration, np.vstack([np.zeros((0, 4)), *sure]))
         if table.name != calibration.table.name:
             calibration = calibrate_frames(pictures, table=table, head=wish.head, corners_px=corners_px)
             looks = _looks(calibration, frames)
