@@ -17,13 +17,14 @@ import numpy as np
 from vision_referee.video.frames import U8, Frame
 
 _SMALL = (320, 180)
-_NOTICEABLE = 6
+_SMALL_COLOUR = (160, 90)
+_NOTICEABLE, _NOTICEABLE_COLOUR = 6, 4
 _STRONG = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSettings:
-    """Thresholds on brightness differences (0..255) of a 320 x 180 picture."""
+    """Thresholds on differences (0..255) of a small picture, of its brightness where nothing else is said."""
 
     repeat_mean: float = 0.02
     """A repeat differs by less than this on average, and nowhere noticeably. Larger: a slow ball far away is missed."""
@@ -80,13 +81,19 @@ class ChangeDetector:
         return earlier
 
     def push(self, frame: Frame) -> Iterator[ChangedFrame]:
-        small = cv2.resize(frame.half_luma(), _SMALL, interpolation=cv2.INTER_AREA).astype(np.uint8, copy=False)
+        small = _small(frame)
         if self._previous is None:
             seen = _Seen(frame, 0.0, 0.0, False, small)
         else:
-            difference = cv2.absdiff(small, self._previous)
-            mean = float(difference.mean())
-            repeated = mean < self._settings.repeat_mean and not bool((difference > _NOTICEABLE).any())
+            every = cv2.absdiff(small, self._previous)
+            difference, colour = every[: _SMALL[1]], every[_SMALL[1] :]
+            mean, least = float(difference.mean()), self._settings.repeat_mean
+            # A ball may be as bright as the cloth: colour must say that nothing moved, too.
+            repeated = (
+                mean < least
+                and float(colour.mean()) < least
+                and not bool((difference > _NOTICEABLE).any() or (colour > _NOTICEABLE_COLOUR).any())
+            )
             seen = _Seen(frame, mean, float((difference > _STRONG).mean()), repeated, small)
         self._previous = small
         self._waiting.append(seen)
@@ -105,12 +112,18 @@ class ChangeDetector:
         self._judged = seen.small
         after = [w.mean for w in self._waiting if not w.repeated][: self.latency_frames]
         calm = max([0.05, *after, *self._past])
-        hard = (
-            seen.mean > s.hard_cut_mean and seen.share > s.hard_cut_share and seen.mean > 3 * max(after, default=0.0)
-        )
+        hard = seen.mean > s.hard_cut_mean and seen.share > s.hard_cut_share and seen.mean > 3 * max(after, default=0.0)
         cut = hard or (
             not seen.repeated and seen.mean > s.cut_mean and seen.share > s.cut_share and seen.mean > s.cut_ratio * calm
         )
         if not seen.repeated:
             self._past.append(calm if cut else seen.mean)
         return ChangedFrame(frame=seen.frame, repeated=seen.repeated, cut=cut, hard_cut=hard)
+
+
+def _small(frame: Frame) -> U8:
+    """Brightness at _SMALL, and below it the two colour planes side by side at _SMALL_COLOUR."""
+    planes = frame.planes()
+    light = cv2.resize(frame.half_luma(), _SMALL, interpolation=cv2.INTER_AREA)
+    colours = [cv2.resize(plane, _SMALL_COLOUR, interpolation=cv2.INTER_AREA) for plane in (planes.u, planes.v)]
+    return np.vstack([light, np.hstack(colours)]).astype(np.uint8, copy=False)
