@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export YOLO_OFFLINE := true
 
-.PHONY: help demo test unit lint types golden bench train sim mutants clean
+.PHONY: help demo test unit lint types golden bench train sim mutants soak fuzz clean
 
 help:            ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -54,6 +54,14 @@ bench: $(VENV)/.installed-dev sim   ## speed and accuracy, for benchmarks/RESULT
 
 mutants: $(VENV)/.installed-dev   ## mutation testing of the rules
 	$(BIN)/python benchmarks/mutants.py
+
+soak: $(VENV)/.installed-dev   ## the long tests: twenty kills, a Ray cluster (half an hour)
+	$(PIP) install -e ".[dev,cluster]"
+	$(BIN)/python -m pytest -m soak tests
+
+FUZZ_MINUTES ?= 10
+fuzz: $(VENV)/.installed-dev   ## damaged videos and near-miss lines for ten minutes (FUZZ_MINUTES)
+	$(BIN)/python tests/fuzz/fuzz.py $(FUZZ_MINUTES)
 
 train: $(VENV)/.installed-dev   ## train the detector from rendered scenes (hours on two cores; resumes)
 	$(BIN)/vision-referee train

@@ -115,6 +115,7 @@ def test_what_officials_said_lies_beside_the_video(tmp_path: Path) -> None:
         ("source,rules\n,american\n", "no source"),
         ("source,rules\na.mp4,american,more\n", "more cells"),
         ("source,rules\n\"a.mp4,american\n", "not a table"),
+        ("source,\"rules\"x\na.mp4,american\n", "not a table"),
     ],
 )
 def test_a_list_that_makes_no_sense_is_refused_before_anything_begins(tmp_path: Path, text: str, says: str) -> None:

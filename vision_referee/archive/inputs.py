@@ -128,13 +128,13 @@ def _of_table(path: Path, text: str, wishes: Wishes) -> Iterator[_Wanted]:
     first = next(line for line in text.splitlines() if line.strip() and not line.startswith("#"))
     separator = max(",;\t", key=first.count)
     lines = [line for line in text.splitlines() if not line.startswith("#")]
-    rows = csv.DictReader(io.StringIO("\n".join(lines)), delimiter=separator, strict=True)
-    columns = [(name or "").strip() for name in rows.fieldnames or ()]
-    strange = [name for name in columns if name not in COLUMNS]
-    if strange:
-        raise InputError(f"{path}: unknown column {strange[0]!r}; a list may have {', '.join(COLUMNS)}")
-    rows.fieldnames = columns
     try:
+        rows = csv.DictReader(io.StringIO("\n".join(lines)), delimiter=separator, strict=True)
+        columns = [(name or "").strip() for name in rows.fieldnames or ()]
+        strange = [name for name in columns if name not in COLUMNS]
+        if strange:
+            raise InputError(f"{path}: unknown column {strange[0]!r}; a list may have {', '.join(COLUMNS)}")
+        rows.fieldnames = columns
         for number, row in enumerate(rows, start=2):
             said = {name: value.strip() for name, value in row.items() if name and isinstance(value, str)}
             if None in row or not said.get("source"):

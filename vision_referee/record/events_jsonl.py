@@ -36,7 +36,7 @@ def event_from_json(values: Any) -> Event:
         raise ValueError("not a JSON object")
     if "type" not in values:
         raise ValueError("the field 'type' is missing")
-    if values["type"] not in _DOMAIN:
+    if not isinstance(values["type"], str) or values["type"] not in _DOMAIN:
         raise ValueError(f"unknown event type {values['type']!r}")
     try:
         model = EVENT_ADAPTER.validate_python(values)

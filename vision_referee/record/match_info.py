@@ -161,6 +161,6 @@ def read_match_info(folder: Path) -> MatchInfo:
         raise InputError(f"{folder}: not a match folder (no {MATCH} in it); give one that `analyze` has made") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read ({error}); check its permissions") from error
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise InputError(f"{path}: not a match record ({reason}); analyse the match again") from error

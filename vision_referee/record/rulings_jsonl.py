@@ -175,6 +175,6 @@ def read_rulings(path: Path | str) -> list[Ruling]:
             continue
         try:
             rulings.append(ruling_from_json(json.loads(line)))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise InputError(f"{path}, line {number}: not a ruling ({type(error).__name__}: {error})") from None
     return rulings
