@@ -10,6 +10,7 @@ from vision_referee.tracking.identity import BallBook
 from vision_referee.tracking.initiation import Leftover, triples
 from vision_referee.tracking.legs import without_outliers
 from vision_referee.tracking.paths import build_path
+from vision_referee.tracking.repeats import is_repeat
 from vision_referee.tracking.settings import TrackingSettings
 from vision_referee.tracking.stillness import is_still
 from vision_referee.tracking.tracklets import Sightings, Tracklet
@@ -97,6 +98,18 @@ def test_slow_rolling_is_not_still_and_rest_is():
     assert is_still(t, still, settings)
     assert not is_still(t, rolling, settings)
     assert not is_still(t[:3], still[:3], settings)
+
+
+def test_a_repeated_picture_is_found_and_a_stopped_ball_among_moving_ones_is_not():
+    before = np.array([[100.0, 100.0], [900.0, 300.0], [1500.0, 700.0]])
+    rolling, step = before[1:], np.array([30.0, 25.0])
+    assert is_repeat(before, before + 0.1, rolling, step, least_step_mm=3.0)
+    one_went_on = before + np.array([[0, 0], [0, 0], [25.0, 0]])
+    assert not is_repeat(before, one_went_on, rolling, step, least_step_mm=3.0)
+    assert not is_repeat(before, before, rolling, np.array([1.0, 1.0]), least_step_mm=3.0)
+    # A ball that nobody follows yet has come by: the others' standing still is no sign.
+    newcomer = np.vstack([before, [[400.0, 900.0]]])
+    assert not is_repeat(before, newcomer, rolling, step, least_step_mm=3.0)
 
 
 def test_three_sightings_in_line_begin_a_tracklet_and_scattered_ones_do_not():

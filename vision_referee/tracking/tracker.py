@@ -18,6 +18,7 @@ from vision_referee.tracking.association import assign, gated_cost, without_dupl
 from vision_referee.tracking.cover import BARE, ClothSeen, cell_of, ring_cover
 from vision_referee.tracking.filters import BallFilter
 from vision_referee.tracking.initiation import Leftover, triples
+from vision_referee.tracking.repeats import is_repeat
 from vision_referee.tracking.settings import TrackingSettings
 from vision_referee.tracking.stillness import is_still
 from vision_referee.tracking.tracklets import Mode, Tracklet
@@ -30,6 +31,7 @@ _PARTLY_HIDDEN = 0.08
 """Where more than this about a ball is covered (a cue alone covers less) it may be seen in part only, and its centre
 is drawn to that part."""
 _SOMETHING_THERE = 0.2
+_SURELY_A_BALL = 0.45
 
 
 @dataclass(slots=True)
@@ -90,6 +92,7 @@ class Tracker:
     _pool: list[Pooled] = field(default_factory=list)
     _slot: int = 0
     _next_key: int = 0
+    _previous_mm: F64 = field(default_factory=lambda: np.zeros((0, 2)))
     _repeats: int = 0
     _last: Detections | None = None
 
@@ -107,7 +110,8 @@ class Tracker:
             detections = replace(last, frame=detections.frame, t_s=detections.t_s)
         self._last = detections
         kept = self._usable(detections)
-        if self._tells_nothing(detections.t_s, repeated):
+        xy = detections.xy_mm[kept][detections.confidence[kept] > _SURELY_A_BALL]
+        if self._tells_nothing(detections.t_s, xy, repeated):
             self._repeats += 1
             self.frames.append(WindowFrame(detections.t_s, detections.frame, False, detections.occluder))
             return
@@ -128,6 +132,7 @@ class Tracker:
         self._start(detections, [int(k) for k in kept if int(k) not in taken])
         self._note_cover(detections, dt)
         self._note_motion(detections.t_s)
+        self._previous_mm = xy
 
     def quiet_for_s(self) -> float:
         """Seconds since anything on the table moved."""
@@ -155,6 +160,7 @@ class Tracker:
     def reset(self) -> None:
         """A cut: nothing that was seen says where anything is now."""
         self.tracks, self.ended, self.stray, self._pool = [], [], [], []
+        self._previous_mm = np.zeros((0, 2))
         self._last = None
         self.frames = []
 
@@ -191,13 +197,24 @@ class Tracker:
             bare = track.missed > 0 and d.occluder[cell_of(shape, self.table, track.filter.xy_mm)] < BARE
             track.bare_s = track.bare_s + dt_s if bare else 0.0
 
-    def _tells_nothing(self, t_s: float, repeated: bool) -> bool:
+    def _tells_nothing(self, t_s: float, xy_mm: F64, repeated: bool) -> bool:
         """Whether a frame only repeats the one before. A scene that stays the same is looked at now and then all the
         same: it says that everything is still there."""
         if any(t.mode is Mode.ROLLING for t in self.tracks) or self._pool:
-            return self._repeats < 4 and repeated
+            return self._repeats < 4 and (repeated or self._repeated(t_s, xy_mm))
         looked_s = next((f.t_s for f in reversed(self.frames) if f.looked), -1e9)
         return repeated and t_s - looked_s < 0.2
+
+    def _repeated(self, t_s: float, xy_mm: F64) -> bool:
+        rolling = [t for t in self.tracks if t.mode is Mode.ROLLING and t.missed == 0 and len(t.tracklet) >= 3]
+        if not rolling or not self.frames:
+            return False
+        last_s = next((f.t_s for f in reversed(self.frames) if f.looked), t_s)
+        last = np.array([[t.tracklet.x_mm[-1], t.tracklet.y_mm[-1]] for t in rolling])
+        # Since the frames in between only repeat, the speed over the span since the last look is what counts.
+        step = np.array([float(np.hypot(*t.filter.velocity_mm_s)) for t in rolling]) * (t_s - last_s)
+        noise = float(np.median([t.tracklet.sigma_mm[-1] for t in rolling]))
+        return is_repeat(self._previous_mm, xy_mm, last, step, least_step_mm=max(noise, 3.0))
 
     def _associate(self, d: Detections, kept: npt.NDArray[np.int64]) -> set[int]:
         tracks, cfg, diameter = self.tracks, self.settings, self.table.ball_diameter_mm
