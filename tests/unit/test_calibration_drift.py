@@ -55,3 +55,21 @@ def test_a_still_camera_is_left_alone_while_people_pass() -> None:
     assert all(watch.push(frame) is None for frame in frames([camera] * 6, person_at=(2, 3)))
     assert watch.last_shift is not None
     assert watch.last_shift.largest_px < 0.5
+
+
+def test_a_hand_held_camera_is_followed_from_frame_to_frame() -> None:
+    camera = camera_over(TABLE, elevation_deg=70)
+    drifting = [replace(camera, rvec=camera.rvec + 0.0007 * k * np.array([0.3, -0.6, 0.5])) for k in range(20)]
+    watch = DriftWatch(start(camera))
+    corners = table_corners(TABLE, 0.0, TABLE.nose_height_mm)
+    off_px = []
+    for k, seen in enumerate(drifting):
+        watch.push(Frame(index=k, t_s=k * 0.1, picture=draw_table(seen, TABLE, seed=k, balls=4)))
+        shift = watch.offset
+        here = watch.calibration.corners_px
+        now = here if shift is None else here + (here - shift.undone(here))
+        off_px.append(float(np.linalg.norm(now - seen.project(corners), axis=1).max()))
+    assert np.linalg.norm(drifting[-1].project(corners) - drifting[0].project(corners), axis=1).max() > 4.0
+    # Half a second to notice, from then on every frame.
+    assert max(off_px) < 2.5
+    assert max(off_px[8:]) < 1.2

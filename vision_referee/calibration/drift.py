@@ -21,9 +21,17 @@ F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
 U8 = npt.NDArray[np.uint8]
 
-CHECK_EVERY_S = 1.0
+CHECK_EVERY_S = 0.3
 CONFIRM_AFTER_S = 0.15
 """A shift is believed when it is seen again this much later: one frame may show a person or a flash."""
+FOLLOW_FOR_S = 4.0
+"""After the last motion seen, how long every frame is looked at: who holds a camera by hand moves it again."""
+_FOLLOWED_PX = 4.5
+"""Beyond such a shift the pose is solved again, and following goes on from there."""
+_STILL = 0.6
+"""Shifts below this share of the threshold are no motion."""
+_LATEST = 0.6
+"""Weight of the newest frame's shift against those before it."""
 _REACH_PX = 9.0
 _STEP_PX = 0.5
 _SAMPLES = 40
@@ -33,17 +41,28 @@ _SURE = 0.55  # normalised correlation of a piece of edge with what it looked li
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shift:
-    """How the picture moved: ``largest_px`` and ``largest_mm`` over the table's corners; ``pieces`` that agreed."""
+    """How the picture moved: ``largest_px`` and ``largest_mm`` over the table's corners; ``pieces`` that agreed.
+
+    ``motion`` (4,) is shift x, shift y, turn and growth at ``size_px`` from ``centre_px`` (2,), all in pixels.
+    """
 
     largest_px: float
     largest_mm: float
     pieces: int
+    motion: F64
+    centre_px: F64
+    size_px: float
+
+    def undone(self, points_px: F64) -> F64:
+        """Where points (n, 2) of the moved picture were before."""
+        return np.asarray(points_px - _field(self.motion, points_px, self.centre_px, self.size_px), np.float64)
 
 
 class DriftWatch:
     """Streaming: ``push`` every frame; it answers None, or the new calibration when the camera has moved.
 
-    Most frames cost nothing, one a second a millisecond or two; a re-solve some tenths of a second.
+    Most frames cost nothing, three a second a millisecond or two; a re-solve some tenths of a second. After a motion
+    every frame is looked at for a while, and :attr:`offset` says how far its picture lies off.
     """
 
     def __init__(
@@ -59,10 +78,18 @@ class DriftWatch:
         self._doubts = 0
         self._edges = _EdgeSamples.of(calibration)
         self._reference: F32 | None = None
+        self._follow_until_s = -np.inf
+        self._offset: Shift | None = None
+
+    @property
+    def offset(self) -> Shift | None:
+        """How far the picture now lies from where :attr:`calibration` holds, while a moving camera is followed."""
+        return self._offset
 
     def push(self, frame: Frame) -> Calibration | None:
         """Looks at ``frame`` if it is time to; the calibration that holds from this frame on, if it is another."""
-        if frame.t_s < self._next_s:
+        following = frame.t_s < self._follow_until_s
+        if frame.t_s < self._next_s and not following:
             return None
         self._next_s = frame.t_s + self._every_s
         luma = frame.luma()
@@ -73,15 +100,31 @@ class DriftWatch:
             return self._first_look(frame, slopes)
         shift = self._edges.shift(self._reference, slopes, self.calibration)
         self.last_shift = shift
-        if shift is None or shift.largest_px < self._threshold_px:
+        if following and shift is not None and shift.largest_px < _FOLLOWED_PX * self._pixel:
+            self._follow(shift, frame.t_s)
+            return None
+        if shift is None or shift.largest_px < _STILL * self._threshold_px:
             self._doubts = 0
+            self._offset = None if shift is not None else self._offset
             return None
         self._doubts += 1
         self._next_s = frame.t_s + CONFIRM_AFTER_S
         if self._doubts < 2:
             return None
         self._doubts = 0
+        self._follow_until_s = frame.t_s + FOLLOW_FOR_S
+        if shift.largest_px < self._threshold_px:
+            self._follow(shift, frame.t_s)
+            return None
         return self._solved(frame.bgr, slopes)
+
+    def _follow(self, shift: Shift, t_s: float) -> None:
+        before = self._offset
+        if before is not None:
+            shift = replace(shift, motion=_LATEST * shift.motion + (1 - _LATEST) * before.motion)
+            if np.abs(shift.motion - before.motion).max() > 0.1 * self._threshold_px:
+                self._follow_until_s = t_s + FOLLOW_FOR_S
+        self._offset = shift
 
     def _first_look(self, frame: Frame, slopes: F32) -> Calibration | None:
         """The calibration may come from other frames than this: begin with where the edges are now."""
@@ -106,6 +149,7 @@ class DriftWatch:
 
     def _use(self, calibration: Calibration, slopes: F32 | None) -> None:
         self.calibration = calibration
+        self._offset = None
         self._edges = _EdgeSamples.of(calibration)
         self._reference = None if slopes is not None else self._reference
         self._next_s = -np.inf if slopes is not None else self._next_s
@@ -222,10 +266,17 @@ def _similarity(middles: F64, normals: F64, moves: F64, calibration: Calibration
     agree = int((np.abs(moves - system @ motion) < 0.75).sum())
     if agree < max(8, 0.4 * len(moves)):
         return None
-    corners = (calibration.corners_px - centre) / size
-    field = motion[:2] + motion[2] * np.column_stack([-corners[:, 1], corners[:, 0]]) + motion[3] * corners
-    lengths = np.linalg.norm(field, axis=1)
+    lengths = np.linalg.norm(_field(motion, calibration.corners_px, centre, size), axis=1)
     worst = int(np.argmax(lengths))
     table = calibration.table
     mm = calibration.sigma_mm(table_corners(table, 0.0, 0.0)[:, :2], 1.0)
-    return Shift(largest_px=float(lengths[worst]), largest_mm=float((lengths * mm).max()), pieces=agree)
+    return Shift(largest_px=float(lengths[worst]), largest_mm=float((lengths * mm).max()), pieces=agree,
+                 motion=motion, centre_px=centre, size_px=size)  # fmt: skip
+
+
+def _field(motion: F64, points_px: F64, centre_px: F64, size_px: float) -> F64:
+    """How far (n, 2) a similarity of the picture moves points (n, 2)."""
+    off = (points_px - centre_px) / size_px
+    return np.asarray(
+        motion[:2] + motion[2] * np.column_stack([-off[:, 1], off[:, 0]]) + motion[3] * off, np.float64
+    )

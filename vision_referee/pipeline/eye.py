@@ -118,13 +118,20 @@ class Eye:
             return Detections.empty(frame.index, frame.t_s)
         moved = self._drift.push(frame)
         if moved is not None:
-            self.use(moved, frame.t_s)
+            self._take(moved, frame.t_s)
         if changed.cut:
             self._follower.forget()
-        found = self._follower.follow(frame)
+        found = self._steadied(self._follower.follow(frame))
         self.jumped = changed.hard_cut or _new_places(self._last, found, self.calibration.table.ball_diameter_mm)
         self._last = found
         return found
+
+    def _steadied(self, found: Detections) -> Detections:
+        """The same, places corrected for how far a camera that is held by hand has moved since it was calibrated."""
+        offset = self._drift.offset
+        if offset is None or len(found) == 0:
+            return found
+        return replace(found, xy_mm=self.calibration.balls_mm(offset.undone(found.xy_px)))
 
     def _view_changed(self, frame: Frame) -> None:
         """After a cut to another picture: the table is looked for anew; it may be the same view again."""
@@ -134,16 +141,23 @@ class Eye:
             self.in_view = False
             return
         self.in_view = True
-        shift = np.abs(found.corners_px - self.calibration.corners_px).max()
+        known = self.calibration
+        # A new search knows nothing of the head: of the two ways to call the ends, the one that is nearer the old.
+        found = min((found, found.turned()), key=lambda one: float(np.abs(one.corners_px - known.corners_px).max()))
+        found = replace(found, head_known=known.head_known, table_reason=known.table_reason)
+        shift = np.abs(found.corners_px - known.corners_px).max()
         if shift > 0.02 * max(found.camera.size_px):
             self.use(found, frame.t_s)
 
     def use(self, calibration: Calibration, t_s: float) -> None:
         """See by this calibration from ``t_s`` on."""
+        self._take(calibration, t_s)
+        self._drift = DriftWatch(calibration)
+
+    def _take(self, calibration: Calibration, t_s: float) -> None:
         self.calibration = calibration
         self.moved.append((t_s, calibration))
         self._follower.recalibrate(calibration)
-        self._drift = DriftWatch(calibration)
 
 
 def _new_places(before: Detections, now: Detections, ball_mm: float) -> bool:
