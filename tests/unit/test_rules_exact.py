@@ -826,3 +826,137 @@ def test_a_strike_said_to_be_another_players_is_asked_about() -> None:
         match = table_for("russian").stroke("7", **POT)
         match.values = [v | {"player": player} if v["type"] == "strike" else v for v in match.values]
         assert match.last().player == "A" and match.last().doubts == doubts
+
+
+# --- rulings between strokes, corrected and counted exactly ---
+
+
+def lagged(match: Match, *, names: tuple[str | None, str | None] = ("A", "B"), a: float = 120, b: float = 310) -> Match:
+    """A lag of the cue ball on the right and u1 on the left."""
+    t = round(match.t + 5, 2)
+    for dt, ball, y, name in ((0.0, "cue", 500, names[0]), (0.1, "u1", 1275, names[1])):
+        match.at(t + dt, "strike", ball=ball, x=500, y=y, vx=3300, vy=0, **({"player": name} if name else {}))
+    for dt, ball, y in ((1.3, "cue", 500), (1.4, "u1", 1275)):
+        match.at(t + dt, "cushion", ball=ball, cushion="foot", x=3516, y=y)
+    match.at(t + 7, "rest", balls=[{"ball": "cue", "x": a, "y": 500}, {"ball": "u1", "x": b, "y": 1275}])
+    match.t = t + 7
+    return match
+
+
+@pytest.mark.parametrize("names", [("A", "B"), ("A", None), (None, "B"), (None, None)])
+def test_a_lag_may_be_played_when_the_balls_are_racked_already(names: tuple[str | None, str | None]) -> None:
+    match = lagged(Match("moscow").rack([f"u{n}" for n in range(1, 16)]), names=names)
+    assert match.last().kind.value == "lag" and match.last().winner == "A"
+
+
+def test_after_the_break_two_strikes_are_two_strokes() -> None:
+    match = Match("moscow").rack([f"u{n}" for n in range(1, 16)]).stroke("u1")
+    assert [ruling.kind.value for ruling in lagged(match).rulings()] == ["stroke", "stroke", "stroke"]
+
+
+def test_an_official_decides_a_lag() -> None:
+    match = lagged(Match("russian"), a=300, b=301)
+    assert match.last().replay
+    match.say("override", ruling=match.last().id, winner="B")
+    lag = match.last()
+    assert lag.winner == "B" and not lag.replay and following(lag) == ("B", "in_hand_house")
+    assert match.rack().stroke("4", call="2 foot_left").last().player == "B"
+
+
+def test_a_ball_counted_by_an_override_of_interference_scores_its_number() -> None:
+    def score(balls: list[str]) -> dict[str, int]:
+        match = Match("russian").lie(cue=(2700, 1000), b5=(3200, 1450), u1=(1200, 600))
+        match.stroke("5", call="5 foot_left", extra=[event(0.9, "interference", by="opponent")])
+        return match.say("override", ruling=match.last().id, counted=balls).last().score
+
+    assert score(["5"]) == {"A": 10, "B": -5} and score(["u1"]) == {"A": 5, "B": -5}
+    match = table_for("russian").stroke("7", call="7 foot_left", extra=[event(0.9, "interference", by="opponent")])
+    assert not match.say("override", ruling=match.last().id, counted=["7"]).last().replay
+
+
+def test_a_penalty_given_by_an_override_goes_to_the_next_player() -> None:
+    match = hung(table_for("small-russian", players="ABC").stroke("7", call="7 foot_left", ends={"7": LIP}))
+    match.say("pocketed", wait=8, ball="7", pocket="foot_left")
+    match.say("override", ruling=match.last().id, penalty={"points": 5})
+    assert match.last().player == "B" and match.last().score == {"A": 0, "B": -5, "C": 5}
+
+
+def test_a_debt_goes_with_the_foul_that_an_override_takes_away() -> None:
+    match = table_for("moscow").say("touch", ball="9", by="hand").say("override", wait=1, ruling=1, fouls=[])
+    match.say("starts", player="A").stroke("7", pots="7 foot_left")
+    assert match.last().score == {"A": 1, "B": 0} and spots(match.last()) == {}
+
+
+def test_a_ball_named_for_the_shelf_that_was_not_due_is_asked_about() -> None:
+    assert table_for("russian").say("remove", ball="7").last().doubts == ("remove_not_due:7",)
+    due = table_for("moscow", edition="federation").stroke("7", off="9 cue")
+    due.values[-1]["balls"] = [ball for ball in due.values[-1]["balls"] if ball["ball"] != "9"]
+    assert due.say("remove", ball="u9").last().doubts == ("remove_not_due:u9",)
+    over = Match("moscow").lie(cue=(2700, 1000), b7=(3200, 1450)).stroke("7", pots="7 foot_left")
+    assert len(over.say("remove", ball="7").rulings()) == 1
+
+
+def test_a_ball_taken_off_that_was_not_due_is_put_back_and_asked_about() -> None:
+    match = table_for("russian").stroke("7", call="7 foot_left").say("picked_up", ball="9", x=1200, y=600)
+    taken = match.stroke("7", call="7 foot_left").of_kind("between")[-1]
+    assert taken.doubts == ("taken_off:9",) and restored(taken) == {"9": (1200, 600)}
+    cue = table_for("russian").stroke("7", call="7 foot_left").say("picked_up", ball="cue", x=2700, y=1000)
+    assert cue.stroke("7", call="7 foot_left").of_kind("between") == []
+
+
+def test_a_ball_surely_put_back_was_surely_not_taken() -> None:
+    match = table_for("moscow").stroke("9", pots="cue foot_left").say("picked_up", ball="12", x=2300, y=1500)
+    match.say("placed", ball="12", x=2300, y=1500, confidence=0.9).stroke("7", at=(500, 700))
+    assert not any(ruling.review for ruling in match.rulings()) and match.last().score == {"A": 0, "B": 0}
+
+
+@pytest.mark.parametrize(
+    ("before_s", "called_before_s", "own"),
+    [(3.0, None, True), (3.1, None, False), (6.0, 6.0, True), (6.1, 7.0, False), (5.0, 4.0, False)],
+)
+def test_how_long_before_the_strike_a_touch_is_of_the_stroke(
+    before_s: float, called_before_s: float | None, own: bool
+) -> None:
+    match = table_for("russian").stroke("7", call="7 foot_left")
+    strike = match.t + 30
+    if called_before_s is not None:
+        match.at(strike - called_before_s, "call", ball="9", pocket="middle_right")
+    match.at(strike - before_s, "touch", ball="12", by="hand")
+    match.stroke("9", wait=30)
+    assert (len(match.of_kind("between")) == 0) == own and ("ball_touched" in codes(match.last())) == own
+
+
+def test_an_event_is_known_by_the_id_that_it_came_with() -> None:
+    match = table_for("russian").stroke("7", **POT, extra=[event(1, "touch", ball="12", by="hand")])
+    match.values = [values | {"id": int(values["id"]) * 100} for values in match.values]
+    touch = next(int(v["id"]) for v in match.values if v["type"] == "touch")
+    match.at(match.t + 1, "retract", ref=touch)
+    match.values[-1]["id"] = 5
+    assert counted(match.last()) == {"7": 7}
+
+
+def test_a_frozen_ball_that_met_another_away_from_its_cushion_had_left_it() -> None:
+    match = Match("moscow", edition="federation").lie(cue=(800, 300), b9=(1300, 34), b7=(1700, 900), b12=(2300, 1500))
+    extra = [
+        event(0.5, "contact", balls=["9", "7"], x=1700, y=900),
+        event(0.8, "cushion", ball="9", cushion="right", x=1900, y=34),
+        event(0.9, "cushion", ball="cue", cushion="left", x=1700, y=1741),
+    ]
+    assert codes(match.stroke("9", extra=extra).last()) == []
+
+
+def test_in_american_a_lone_ball_left_ends_the_game() -> None:
+    match = Match("american").lie(cue=(2700, 1000), b7=(3200, 1450), b9=(1200, 600)).stroke("7", pots="7 foot_left")
+    assert not match.last().game_over
+    assert match.stroke("9", pots="9 foot_left").last().game_over
+
+
+def test_a_rerack_after_a_break_that_was_made_again_is_no_break() -> None:
+    labels = [f"u{n}" for n in range(1, 16)]
+    match = Match("moscow", edition="federation").rack(labels).stroke("u1").say("rerack")
+    match.stroke("u1", at=(600, 887), pots="u3 foot_left")
+    assert match.last().notes == ("break",) and match.last().player == "B"
+    match.say("warning", what="blocked_position").say("rerack")
+    lagged(match).say("racked", balls=[{"ball": "u2", "x": 2662.5, "y": 887.5}])
+    match.places = {"u2": (2662.5, 887.5)}
+    assert "break" not in match.stroke("u2", at=(600, 887)).last().notes

@@ -32,7 +32,7 @@ def conclude(game: Game, state: GameState, draft: Draft, ruling_id: int, fix: Co
     if fix.has("score"):
         score = {name: fix.score.get(name, points) for name, points in score.items()}
     end = _ended(game, state, draft, score)
-    if fix.has("game_over") or fix.has("winner"):
+    if fix.has("game_over") or (fix.has("winner") and draft.kind is not RulingKind.LAG):
         end = _End(over=fix.game_over if fix.has("game_over") else True, winner=fix.winner)
     lag_wanted, respotted = state.lag_wanted, state.respotted
     if end.respot:

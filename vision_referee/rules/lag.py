@@ -13,7 +13,6 @@ from vision_referee.rules.conclude import draft_between
 from vision_referee.rules.doubt import Edges, believed
 from vision_referee.rules.draft import Draft
 from vision_referee.rules.game import Game
-from vision_referee.rules.house import house_side
 from vision_referee.rules.state import GameState, Phase
 from vision_referee.rules.stroke import Stroke, gather
 
@@ -133,5 +132,5 @@ def after_lag(state: GameState, winner: str | None) -> GameState:
     places = {ball: place for ball, place in state.places.items() if ball != CUE}
     return replace(
         state, turn=winner, starter=winner if waiting else None, lag_wanted=False, lag_missing=False, places=places,
-        cue_ball=CueBallState.IN_HAND_HOUSE if state.reracked or waiting else house_side(state.table, places),
+        cue_ball=CueBallState.IN_HAND_HOUSE,
     )  # fmt: skip
