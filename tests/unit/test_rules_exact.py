@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from typing import Any
@@ -960,3 +961,34 @@ def test_a_rerack_after_a_break_that_was_made_again_is_no_break() -> None:
     lagged(match).say("racked", balls=[{"ball": "u2", "x": 2662.5, "y": 887.5}])
     match.places = {"u2": (2662.5, 887.5)}
     assert "break" not in match.stroke("u2", at=(600, 887)).last().notes
+
+
+def test_when_the_balls_run_out_level_nobody_has_won_and_a_person_looks() -> None:
+    match = Match("moscow").lie(cue=(2700, 1000), b7=(3200, 1450), b9=(1200, 600))
+    match.stroke("7", pots="7 foot_left").stroke("9").stroke("9", pots="9 foot_left")
+    ruling = match.last()
+    assert ruling.score == {"A": 1, "B": 1} and ruling.game_over and ruling.winner is None
+    assert ruling.doubts == ("tied",) and ruling.review
+
+
+def test_a_debt_goes_with_the_penalty_that_an_override_waives() -> None:
+    match = table_for("moscow").say("touch", ball="9", by="hand").say("override", wait=1, ruling=1, penalty=None)
+    match.stroke("7", pots="7 foot_left")
+    match.say("starts", player="A").stroke("9", pots="9 foot_left")
+    assert match.last().score == {"A": 1, "B": 1}
+
+
+def test_a_number_read_before_the_balls_were_racked_holds() -> None:
+    match = Match("small-russian").say("identified", ball="u1", number=15).rack([f"u{n}" for n in range(1, 16)])
+    assert counted(match.stroke("u1", call="15 foot_left", pots="u1 foot_left").last()) == {"u1": 15}
+
+
+@pytest.mark.parametrize(("off_axis_deg", "doubts"), [(42.9, ()), (43.1, ("edge:close_angle",)),
+                                                      (46.9, ("edge:close_angle",)), (47.1, ())])  # fmt: skip
+def test_an_angle_within_two_degrees_of_the_edge_is_asked_about(off_axis_deg: float, doubts: tuple[str, ...]) -> None:
+    turned = math.radians(off_axis_deg)
+    match = Match("russian").lie(cue=(1000, 800), b7=(1080, 800), b9=(3000, 300))
+    ruling = match.stroke(
+        "7", call="7 foot_left", v=(1500 * math.cos(turned), 1500 * math.sin(turned)), ends={"cue": (1300, 1200)}
+    ).last()  # fmt: skip
+    assert ruling.doubts == doubts and codes(ruling) == (["close_ball"] if off_axis_deg < 45 else [])
