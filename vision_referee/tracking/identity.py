@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision_referee.domain.balls import CUE
-from vision_referee.tracking.number_evidence import TEMPER, number_marginals, number_posterior
+from vision_referee.tracking.number_evidence import fair_log, number_marginals, number_posterior
 from vision_referee.tracking.tracklets import Tracklet
 
 F64 = npt.NDArray[np.float64]
@@ -146,7 +146,7 @@ class BallBook:
         free = [n for n in range(1, 16) if n not in taken]
         if not balls or not free:
             return {}
-        chance = number_marginals(TEMPER * np.array([b.number_log[free] for b in balls]), _NO_NUMBER_LOG)
+        chance = number_marginals(np.array([fair_log(b.number_log)[free] for b in balls]), _NO_NUMBER_LOG)
         best = chance[:, : len(free)].argmax(axis=1)
         return {ball.id: free[k] for ball, k, p in zip(balls, best.tolist(), chance, strict=True) if p[k] >= _SURE}
 

@@ -24,9 +24,9 @@ _LEAST_P = 1e-3
 """No single look may rule a number out: prints are smeared by lamps, edges and compression."""
 _RULED_OUT_LOG = -35.0
 """Less than this below the best is as good as nothing; products over fifteen balls stay within a float's range."""
-TEMPER = 0.8
-"""Views of one ball share print, light and focus: their evidence is taken down by so much (fitted on rendered matches,
-see models/README.md)."""
+_ALIKE = 0.1
+"""Correlation of the errors of two views of one ball: they share print, light and focus (fitted on rendered play, see
+models/README.md). However many views, they are never worth more than 1 / _ALIKE independent ones."""
 
 
 @dataclass(slots=True)
@@ -82,10 +82,16 @@ class _Looks:
         return self.log / self.count * worth, worth
 
 
+def fair_log(number_log: F64) -> F64:
+    """Log-evidence (16,) of cue, 1..15 from the plain sum (17,), taken down as sums of correlated views must be (Kish's
+    design effect)."""
+    return np.asarray(number_log[:NAMES] / (1 + _ALIKE * max(float(number_log[NAMES]) - 1.0, 0.0)), np.float64)
+
+
 def number_posterior(number_log: F64) -> F64:
     """Probabilities (16,) of cue, 1..15 from summed evidence (17,), the ball taken alone."""
-    tempered = TEMPER * number_log[:NAMES]
-    p = np.exp(tempered - tempered.max())
+    log = fair_log(number_log)
+    p = np.exp(log - log.max())
     return np.asarray(p / p.sum(), np.float64)
 
 

@@ -30,6 +30,8 @@ class TrainSettings:
     weight_decay: float = 0.02
     warm_up_crops: int = 2_000
     real_share: float = 0.25
+    average: float = 0.9995
+    """Decay of the running average of the weights, which is what ships; a short last stretch wants a shorter one."""
     seed: int = 0
     threads: int = 1
     checkpoint_s: float = 180.0
@@ -68,7 +70,7 @@ def train_detector(rendered: Path, real: Path | None, out: Path, settings: Train
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
         seen += settings.batch
-        _follow(average, network, decay=min(0.9995, 1 - 1 / (1 + seen / settings.batch * 0.1)))
+        _follow(average, network, decay=min(settings.average, 1 - 1 / (1 + seen / settings.batch * 0.1)))
         recent.append([float(value) for value in parts.values()] if isinstance(parts, dict) else parts.tolist())
         now = time.monotonic()
         if len(recent) == 100:
