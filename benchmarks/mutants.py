@@ -1,4 +1,4 @@
-"""Mutation testing of the rules: ``python benchmarks/mutants.py [--sample N] [--seed S] [--list FILE] [MODULE…]``.
+"""Mutation testing of the rules: ``python benchmarks/mutants.py [--sample N] [--seed S] [--minutes M] [MODULE…]``.
 
 One small change at a time is made in ``vision_referee.rules`` (a comparison, an "and", a condition, a number …), in
 memory, in a forked process, and the tests that run the changed line are run on it, the quickest first, until one fails.
@@ -14,6 +14,7 @@ import argparse
 import ast
 import gc
 import importlib
+import math
 import os
 import random
 import signal
@@ -228,6 +229,7 @@ class Runner:
     """A pytest plugin: runs the collected tests once under a tracer, then those that matter on every mutant."""
 
     chosen: list[Mutant]
+    minutes: float
     survivors: list[Mutant] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
 
@@ -238,7 +240,10 @@ class Runner:
         gc.collect()
         gc.freeze()  # so that a child does not copy what it only reads
         print(f"{len(items)} tests, {sum(cost_s.values()):.0f} s traced; {len(self.chosen)} mutants", flush=True)
+        until_s = time.monotonic() + 60 * self.minutes
         for number, mutant in enumerate(self.chosen, start=1):
+            if time.monotonic() > until_s:
+                break
             covering = lines[(mutant.module, mutant.line)]
             # Those first that have noticed most so far, then the quickest.
             tests = sorted(covering if mutant.code else items, key=lambda item: (-noticed[item], cost_s[item]))
@@ -249,7 +254,7 @@ class Runner:
             if outcome in ("survived", "not run by any test"):
                 self.survivors.append(mutant)
                 print(f"{outcome}: {mutant}", flush=True)
-            if number % 200 == 0:
+            if number % 50 == 0:
                 print(f"... {number}: {dict(self.outcomes)}", flush=True)
         return True
 
@@ -345,6 +350,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("modules", nargs="*", default=MODULES)
     parser.add_argument("--sample", type=int, default=0, help="so many at random; all of them by default")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="stop then; with --sample what was run is random"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", action="append", default=[], help="a mutant by its name in the list of survivors")
     arguments = parser.parse_args()
@@ -361,7 +369,7 @@ def main() -> None:
         chosen = [mutant for mutant in every if any(text in str(mutant) for text in arguments.only)]
     elif arguments.sample and arguments.sample < len(every):
         chosen = random.Random(arguments.seed).sample(every, arguments.sample)
-    runner = Runner(chosen=chosen)
+    runner = Runner(chosen=chosen, minutes=arguments.minutes)
     with tempfile.TemporaryDirectory() as folder:
         quietly = ["-q", "-s", "-p", "no:cacheprovider", "--no-header", "--disable-warnings"]
         in_folder = [f"--basetemp={folder}/tests", "-o", "tmp_path_retention_policy=none"]
