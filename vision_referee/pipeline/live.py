@@ -140,6 +140,7 @@ class LiveSession:
         self._delay_s = 0.0
         self._phase = Phase.SEARCHING
         self._camera_ok = True
+        self._disk_failure: str | None = None
         self._stopping = threading.Event()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._run, name="referee", daemon=True)
@@ -399,6 +400,7 @@ class LiveSession:
         self.book.number(detections)
         out = motion.push(detections, repeated=repeated, cut=cut)
         self.book.take(out, eye)
+        self._report_disk()
         self._balls = tuple(motion.balls_now())
         self._seen_s = frame.t_s
         self._delay_s = max(0.0, self._feed.clock_s() - frame.t_s)
@@ -423,6 +425,13 @@ class LiveSession:
             self.book.warn(recording.failure)
             self._tell(f"warning: {recording.failure}")
             self._recording = self._feed.on_frame = None
+
+    def _report_disk(self) -> None:
+        failure = self._writer.failure
+        if failure != self._disk_failure:
+            self._disk_failure = failure
+            again = "the disk takes what is told again"
+            self._tell(again if failure is None else f"warning: {failure}; until then what is told is kept in memory")
 
     def _report_camera(self) -> None:
         state = self._feed.state()

@@ -23,6 +23,11 @@ class LineFile:
         return self._size
 
     @property
+    def holds(self) -> bool:
+        """Whether something is still to be written."""
+        return bool(self._held)
+
+    @property
     def closed(self) -> bool:
         return self._fd < 0
 

@@ -215,7 +215,8 @@ class MatchFolderWriter:
                 raise stopped from error
             self.failure = str(stopped)
         else:
-            self.failure = None
+            if not (self._events.holds or self._rulings.holds):
+                self.failure = None
 
     def _stopped(self, error: OSError) -> RecordStopped:
         return RecordStopped(f"{self.out}: cannot be written on ({error.strerror or error}); make room on the disk")
