@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from vision_referee.tracking.impacts import split_at_impacts
 from vision_referee.tracking.legs import Leg, fit_leg
+from vision_referee.tracking.restless import lying_though_restless
 from vision_referee.tracking.smooth import joined_where_smooth, without_pauses
 from vision_referee.tracking.tracklets import Sightings
 
@@ -50,7 +51,7 @@ def tidy(legs: list[Leg], s: Sightings, noise: F64, *, still_at_end: bool) -> li
                 merged[-1] = fit_leg(s, noise, before.first, leg.last, resting=True)
                 continue
         merged.append(leg)
-    settled = _without_excursions(_absorbed(merged, s, noise), s, noise)
+    settled = lying_though_restless(_without_excursions(_absorbed(merged, s, noise), s, noise), s, noise)
     return without_pauses(settled, s, noise)
 
 

@@ -31,6 +31,7 @@ _PARTLY_HIDDEN = 0.08
 """Where more than this about a ball is covered (a cue alone covers less) it may be seen in part only, and its centre
 is drawn to that part."""
 _SOMETHING_THERE = 0.2
+_LEAST_ERROR_PX = 0.2
 _SURELY_A_BALL = 0.45
 
 
@@ -177,8 +178,13 @@ class Tracker:
         return np.asarray(good[without_duplicates(d.xy_mm[good], d.confidence[good], nearest)], np.int64)
 
     def _unsure_where_covered(self, d: Detections) -> Detections:
-        """The detections with larger errors where something may hide a part of the ball."""
-        if d.occluder is None or not len(d):
+        """The detections with larger errors where something may hide a part of the ball, and none better than a picture
+        of so few pixels can be."""
+        if not len(d):
+            return d
+        pixel_mm = self.table.ball_radius_mm / np.maximum(d.r_px, 1.0)
+        d = replace(d, sigma_mm=np.maximum(d.sigma_mm, _LEAST_ERROR_PX * pixel_mm))
+        if d.occluder is None:
             return d
         share, _ = ring_cover(d.occluder, self.table, d.xy_mm)
         drawn = self.table.ball_diameter_mm * np.clip(share - _PARTLY_HIDDEN, 0.0, 0.5)
