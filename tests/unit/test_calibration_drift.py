@@ -72,4 +72,4 @@ def test_a_hand_held_camera_is_followed_from_frame_to_frame() -> None:
     assert np.linalg.norm(drifting[-1].project(corners) - drifting[0].project(corners), axis=1).max() > 4.0
     # Half a second to notice, from then on every frame.
     assert max(off_px) < 2.5
-    assert max(off_px[8:]) < 1.2
+    assert max(off_px[8:]) < 1.4

@@ -36,6 +36,8 @@ _HIDDEN_STRENGTH = 0.2
 _READINGS_TRIED = 700
 _READINGS_SCORED = 300
 _NOTCH_SPREAD = 0.012
+_COLOURED = 0.8
+"""What it costs a reading to take the cushions for another colour than the bed: rare."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +103,9 @@ def fit_cushions(
         sides[cut] = replace(sides[cut], peaks=unseen, rails=unseen, notch_contrast=0.0)
     strips = [s.strip for s in sides]
     noses, rails = [s.peaks for s in sides], [s.rails for s in sides]
-    tries = [_poses(strips, noses, table_corners(table, 0.0, table.nose_height_mm), middle, table, size, pixel)]
+    at_noses = table_corners(table, 0.0, table.nose_height_mm)
+    # Where cushions are of another colour than the bed, the cloth ends at the noses.
+    tries = [_poses(strips, lines, at_noses, middle, table, size, pixel) for lines in (noses, rails)]
     for breadth in shape.few_breadths_mm():
         places = table_corners(table, breadth, table.nose_height_mm + shape.rise_mm)
         tries.append(_poses(strips, rails, places, middle, table, size, pixel))
@@ -197,7 +201,8 @@ def _read_side(lab: F32, corners: F64, side: int, camera: Camera, table: TableSp
     # Where the cushion's top looks unlike the bed, cloth cannot tell noses: the strongest edges are let in as well.
     for line in votes.peaks(votes.strength, 3, 0.12):
         if all(abs(line[0] - a) + abs(line[1] - b) > 3 * pixel for a, b, _ in peaks):
-            peaks.append((line[0], line[1], float(votes.look_up(np.array(line[:1]), np.array(line[1:2]), True)[0])))
+            height = votes.look_up(votes.nose, np.array(line[:1]), np.array(line[1:2]))[0]
+            peaks.append((line[0], line[1], float(height)))
     eye = camera.position_mm
     beyond = {0: -eye[0], 1: eye[1] - table.width_mm, 2: eye[0] - length, 3: -eye[1]}[side]
     if beyond > 0.5 * float(eye[2]) and peaks:
@@ -313,15 +318,23 @@ def _scored(
     sides: list[_Side], readings: _Readings, table: TableSpec, shape: CushionShape, size: tuple[int, int]
 ) -> list[tuple[float, Pose, float, float, list[float]]]:
     """Readings with their best breadth and rise, best first: how well noses and rail edges are seen, side by side."""
-    nose = np.stack([_strength(side, i, readings, table, size, 0.0, 0.0, True) for i, side in enumerate(sides)], 1)
+    def seen(kind: str, breadth: float, rise: float, of: _Readings) -> F64:
+        return np.stack(
+            [_strength(s, i, of, table, size, breadth, rise, getattr(s.map, kind)) for i, s in enumerate(sides)], axis=1
+        )
+
     notches = _notch_scores(sides, readings, table, size)
-    rails_seen = [
-        np.sum([_strength(s, i, readings, table, size, breadth, shape.rise_mm, False) for i, s in enumerate(sides)], 0)
-        for breadth in shape.few_breadths_mm()
-    ]
-    rough = 0.6 * nose.sum(1) + 0.5 * np.max(rails_seen, axis=0) + notches - 0.05 * readings.cost
+    few = shape.few_breadths_mm()
+    rough = -0.05 * readings.cost + notches
+    rough = rough + np.maximum(
+        0.6 * seen("nose", 0.0, 0.0, readings).sum(1)
+        + 0.5 * np.max([seen("rail", b, shape.rise_mm, readings).sum(1) for b in few], axis=0),
+        0.6 * seen("rail", 0.0, 0.0, readings).sum(1)
+        + 0.5 * np.max([seen("strength", b, shape.rise_mm, readings).sum(1) for b in few], axis=0)
+        - _COLOURED,
+    )
     hopeful = np.argsort(-rough)[:_READINGS_SCORED]
-    nose, notches = nose[hopeful], notches[hopeful]
+    notches = notches[hopeful]
     readings = _Readings(
         rotation=readings.rotation[hopeful], tvec=readings.tvec[hopeful], focal=readings.focal[hopeful],
         cost=readings.cost[hopeful],
@@ -329,19 +342,19 @@ def _scored(
     count = len(readings.cost)
     best = np.full(count, -np.inf)
     chosen = np.zeros((count, 2))
-    rails = np.zeros((count, 4))
-    for rise in shape.rises_mm().tolist():
-        for breadth in shape.breadths_mm().tolist():
-            rail = np.stack(
-                [_strength(s, i, readings, table, size, breadth, rise, False) for i, s in enumerate(sides)], 1
-            )
-            off_breadth = math.log(breadth / shape.breadth_mm) / shape.breadth_spread
-            unusual = (off_breadth**2 + ((rise - shape.rise_mm) / shape.rise_spread_mm) ** 2) / 2
-            score = 0.6 * nose.sum(1) + 0.5 * rail.sum(1) - 0.35 * unusual - 0.05 * readings.cost
-            better = score > best
-            best = np.where(better, score, best)
-            chosen[better] = [breadth, rise]
-            rails[better] = rail[better]
+    supports = np.zeros((count, 4))
+    for nose_kind, rail_kind, odd in (("nose", "rail", 0.0), ("rail", "strength", _COLOURED)):
+        nose = seen(nose_kind, 0.0, 0.0, readings)
+        for rise in shape.rises_mm().tolist():
+            for breadth in shape.breadths_mm().tolist():
+                rail = seen(rail_kind, breadth, rise, readings)
+                off_breadth = math.log(breadth / shape.breadth_mm) / shape.breadth_spread
+                unusual = (off_breadth**2 + ((rise - shape.rise_mm) / shape.rise_spread_mm) ** 2) / 2
+                score = 0.6 * nose.sum(1) + 0.5 * rail.sum(1) - 0.35 * unusual - 0.05 * readings.cost - odd
+                better = score > best
+                best = np.where(better, score, best)
+                chosen[better] = [breadth, rise]
+                supports[better] = (0.55 * nose + 0.45 * rail)[better]
     best = best + notches
     order = np.argsort(-best)
     out: list[tuple[float, Pose, float, float, list[float]]] = []
@@ -359,8 +372,9 @@ def _scored(
             focal_px=float(readings.focal[index]), rvec=np.asarray(rvec, np.float64).reshape(3),
             tvec=readings.tvec[index].copy(), cost=float(readings.cost[index]),
         )  # fmt: skip
-        seen = (0.55 * nose[index] + 0.45 * rails[index]).tolist()
-        out.append((float(best[index]), pose, float(chosen[index, 0]), float(chosen[index, 1]), seen))
+        out.append(
+            (float(best[index]), pose, float(chosen[index, 0]), float(chosen[index, 1]), supports[index].tolist())
+        )
         if len(out) == 14:
             break
     return out
@@ -383,9 +397,9 @@ def _notch_scores(sides: list[_Side], readings: _Readings, table: TableSpec, siz
 
 def _strength(
     side: _Side, index: int, readings: _Readings, table: TableSpec, size: tuple[int, int],
-    breadth: float, rise: float, nose: bool,
+    breadth: float, rise: float, strength: F32,
 ) -> F64:  # fmt: skip
-    """(n,) strength of the edge where each camera puts this side's nose or rail edge."""
+    """(n,) one of the side's maps where each camera puts its nose (0, 0) or rail edge."""
     corners = table_corners(table, breadth, table.nose_height_mm + rise)
     ends = corners[[index, (index + 1) % 4]]
     # Well inside the side: its ends may lie outside the picture or behind the horizon.
@@ -397,7 +411,7 @@ def _strength(
     slope = (across[:, 1] - across[:, 0]) / np.where(np.abs(run) < 1, 1, run)
     first = across[:, 0] - slope * along[:, 0]
     last = first + slope * side.strip.along_px[-1]
-    return side.map.look_up(first, last, nose)
+    return side.map.look_up(strength, first, last)
 
 
 def middle_pocket_contrast(lab: F32, camera: Camera, table: TableSpec, breadth_mm: float) -> float:

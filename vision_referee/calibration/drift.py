@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import cv2
@@ -15,6 +14,7 @@ from vision_referee.calibration.cushions import side_points
 from vision_referee.calibration.pose import table_corners
 from vision_referee.calibration.refine import refine
 from vision_referee.calibration.strips import smooth_lab
+from vision_referee.calibration.uncertainty import changed
 from vision_referee.video.frames import Frame
 
 F32 = npt.NDArray[np.float32]
@@ -27,7 +27,7 @@ CONFIRM_AFTER_S = 0.15
 FOLLOW_FOR_S = 4.0
 """After the last motion seen, how long every frame is looked at: who holds a camera by hand moves it again."""
 _FOLLOWED_PX = 4.5
-"""Beyond such a shift the pose is solved again, and following goes on from there."""
+"""Beyond such a shift the calibration is moved along, and following goes on from there."""
 _STILL = 0.6
 """Shifts below this share of the threshold are no motion."""
 _LATEST = 0.6
@@ -97,12 +97,12 @@ class DriftWatch:
             return None
         slopes = self._edges.slopes(luma)
         if self._reference is None:
-            return self._first_look(frame, slopes)
+            return self._first_look(frame, luma, slopes)
         shift = self._edges.shift(self._reference, slopes, self.calibration)
         self.last_shift = shift
-        if following and shift is not None and shift.largest_px < _FOLLOWED_PX * self._pixel:
+        if following and shift is not None:
             self._follow(shift, frame.t_s)
-            return None
+            return self._carried(shift, luma) if shift.largest_px > _FOLLOWED_PX * self._pixel else None
         if shift is None or shift.largest_px < _STILL * self._threshold_px:
             self._doubts = 0
             self._offset = None if shift is not None else self._offset
@@ -116,7 +116,7 @@ class DriftWatch:
         if shift.largest_px < self._threshold_px:
             self._follow(shift, frame.t_s)
             return None
-        return self._solved(frame.bgr, slopes)
+        return self._solved(frame, luma, slopes)
 
     def _follow(self, shift: Shift, t_s: float) -> None:
         before = self._offset
@@ -126,17 +126,22 @@ class DriftWatch:
                 self._follow_until_s = t_s + FOLLOW_FOR_S
         self._offset = shift
 
-    def _first_look(self, frame: Frame, slopes: F32) -> Calibration | None:
+    def _carried(self, shift: Shift, luma: U8) -> Calibration:
+        """The calibration moved along; not solved anew, which would make every place jump a little."""
+        self._use(carried_along(self.calibration, self._offset or shift), luma)
+        return self.calibration
+
+    def _first_look(self, frame: Frame, luma: U8, slopes: F32) -> Calibration | None:
         """The calibration may come from other frames than this: begin with where the edges are now."""
         self._reference = slopes
         solved = resolve_pose(frame.bgr(), self.calibration)
         if solved is None or corner_shift_px(solved, self.calibration) < self._threshold_px:
             return None
-        self._use(solved, None)
+        self._use(solved, luma)
         return solved
 
-    def _solved(self, bgr: Callable[[], U8], slopes: F32) -> Calibration | None:
-        solved = resolve_pose(bgr(), self.calibration)
+    def _solved(self, frame: Frame, luma: U8, slopes: F32) -> Calibration | None:
+        solved = resolve_pose(frame.bgr(), self.calibration)
         if solved is None:
             return None
         moved = corner_shift_px(solved, self.calibration)
@@ -144,20 +149,36 @@ class DriftWatch:
             # The light changed, not the camera: what the edges look like now is the new reference.
             self._reference = slopes
             return None
-        self._use(solved, slopes)
+        self._use(solved, luma)
         return solved
 
-    def _use(self, calibration: Calibration, slopes: F32 | None) -> None:
+    def _use(self, calibration: Calibration, luma: U8) -> None:
         self.calibration = calibration
         self._offset = None
         self._edges = _EdgeSamples.of(calibration)
-        self._reference = None if slopes is not None else self._reference
-        self._next_s = -np.inf if slopes is not None else self._next_s
+        self._reference = self._edges.slopes(luma)
 
 
 def corner_shift_px(a: Calibration, b: Calibration) -> float:
     """The largest distance in pixels between the two calibrations' corners of the playing surface."""
     return float(np.linalg.norm(a.corners_px - b.corners_px, axis=1).max())
+
+
+def carried_along(calibration: Calibration, shift: Shift) -> Calibration:
+    """The calibration of a camera that was turned (and zoomed) so that the picture moved by ``shift``."""
+    table = calibration.table
+    places = np.column_stack([calibration.outline_mm(samples=3), np.full(12, table.nose_height_mm)])
+    before = calibration.camera.project(places)
+    wanted = before + _field(shift.motion, before, shift.centre_px, shift.size_px)
+    camera = calibration.camera
+    free = np.eye(8)[[0, 1, 2, 6]]
+    for _ in range(2):
+        here = camera.project(places)
+        slopes = np.stack([(changed(camera, 1e-5 * one).project(places) - here).ravel() / 1e-5 for one in free], axis=1)
+        step = np.linalg.lstsq(slopes, (wanted - here).ravel(), rcond=None)[0]
+        camera = changed(camera, step @ free)
+    corners = camera.project(table_corners(table, 0.0, table.nose_height_mm))
+    return replace(calibration, camera=camera, corners_px=corners)
 
 
 def resolve_pose(bgr: U8, calibration: Calibration) -> Calibration | None:

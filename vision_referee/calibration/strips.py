@@ -116,15 +116,15 @@ class LineMap:
     nose: F32
     rail: F32
 
-    def look_up(self, first_px: F64, last_px: F64, nose: bool) -> F64:
-        """Strengths (n,) as a nose or as a rail's edge, at lines of any offsets (n,), (n,); 0 outside the map."""
+    def look_up(self, strength: F32, first_px: F64, last_px: F64) -> F64:
+        """One of the maps' values (n,) at lines of any offsets (n,), (n,); 0 outside the map."""
         tilt = last_px - self.ratio * first_px
         i = (first_px - self.first_px[0]) / (self.first_px[1] - self.first_px[0])
         j = (tilt - self.tilt_px[0]) / (self.tilt_px[1] - self.tilt_px[0])
         inside = (i >= 0) & (j >= 0) & (i <= len(self.first_px) - 1) & (j <= len(self.tilt_px) - 1)
         ii = np.where(inside, i + 0.5, 0).astype(np.intp)
         jj = np.where(inside, j + 0.5, 0).astype(np.intp)
-        return np.where(inside, (self.nose if nose else self.rail)[ii, jj], 0.0)
+        return np.where(inside, strength[ii, jj], 0.0)
 
     def peaks(self, strength: F32, count: int, least: float) -> list[tuple[float, float, float]]:
         """The strongest distinct lines of one of the maps: (first_px, last_px, strength)."""
