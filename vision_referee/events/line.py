@@ -51,6 +51,7 @@ _HOLD_S = 30.0
 _RACKING_S = 15.0
 """How long the setting of a rack may take after the first balls lie."""
 _HANGS_S = 0.5
+_AT_FIRST_S = 0.4
 _SLID_IN_S = 1.5
 _ORDER = {"racked": 0, "strike": 1, "stopped": 8, "rest": 9, "hanging": 10}
 
@@ -271,10 +272,14 @@ class MotionStage:
         seen = [f for f in self._tracker.frames if f.occluder is not None]
         return CoverLog(self._table, [f.t_s for f in seen], [f.occluder for f in seen if f.occluder is not None])
 
-    @staticmethod
-    def _lay_still(solved: SolvedWindow) -> bool:
+    def _lay_still(self, solved: SolvedWindow) -> bool:
+        """Whether the recording begins with a position: no ball that is there at first gets anywhere at once."""
         first = [p for p in solved.paths.values() if p.start_s < solved.start_s + 0.3]
-        return bool(first) and all(p.legs[0].resting for p in first)
+        soon = solved.start_s + _AT_FIRST_S
+        gone = [float(np.hypot(*(p.at(min(soon, p.end_s)) - p.at(p.start_s)))) for p in first if not p.legs[0].resting]
+        return (
+            bool(first) and 2 * len(gone) < len(first) and max(gone, default=0.0) < 0.5 * self._table.ball_diameter_mm
+        )
 
     def _balls_at(self, scene: Scene, t_s: float) -> list[BallAt]:
         """The balls on the bed at a time, each where it lies."""
