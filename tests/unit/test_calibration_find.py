@@ -59,6 +59,41 @@ def test_oblique_views(elevation: float, azimuth: float) -> None:
     assert abs(found.elevation_deg - elevation) < 2.0
 
 
+def ball_rms_mm(found: Calibration, camera: Camera, table: TableSpec) -> float:
+    """Root mean square error of balls' places over the table, whichever end is the head."""
+    x, y = np.meshgrid(np.linspace(0.05, 0.95, 7) * table.length_mm, np.linspace(0.05, 0.95, 5) * table.width_mm)
+    places = np.column_stack([x.ravel(), y.ravel()])
+    px = camera.project_plane(places, table.ball_radius_mm)
+    return min(float(np.sqrt(((c.balls_mm(px) - places) ** 2).sum(axis=1).mean())) for c in (found, found.turned()))
+
+
+@pytest.mark.parametrize(
+    ("elevation", "azimuth", "cushion_mm"), [(22, -80, 38.0), (26, 180, 45.0), (30, -40, 60.0)],
+    ids=["from the side", "from the head end", "from a corner"],
+)  # fmt: skip
+def test_low_views_put_balls_right_and_say_how_surely(elevation: float, azimuth: float, cushion_mm: float) -> None:
+    camera = camera_over(PYRAMID, elevation_deg=elevation, azimuth_deg=azimuth, focal=1.2)
+    found = calibrate_image(draw_table(camera, PYRAMID, cushion_top_mm=cushion_mm), table=PYRAMID)
+    rms = ball_rms_mm(found, camera, PYRAMID)
+    assert rms < 7.0
+    assert found.cushion_top_mm == pytest.approx(cushion_mm, abs=6.0)
+    assert 0.5 < found.expected_error_mm < 12.0
+    assert rms < 3.0 * found.expected_error_mm
+
+
+def test_what_cannot_be_read_well_is_said_to_be_unsure() -> None:
+    camera = camera_over(PYRAMID, elevation_deg=40, azimuth_deg=-80, focal=1.2)
+    clear = draw_table(camera, PYRAMID)
+    fog = cv2.GaussianBlur(clear, (0, 0), 6.0)
+    sharp = calibrate_image(clear, table=PYRAMID)
+    try:
+        blurred = calibrate_image(fog, table=PYRAMID)
+    except CalibrationError:
+        return
+    assert blurred.expected_error_mm > 1.5 * sharp.expected_error_mm
+    assert ball_rms_mm(blurred, camera, PYRAMID) < 3.0 * blurred.expected_error_mm
+
+
 def test_lens_distortion_is_found_with_the_pose() -> None:
     camera = camera_over(PYRAMID, elevation_deg=85, focal=0.8, k1=-0.08)
     found = calibrate_image(draw_table(camera, PYRAMID), table=PYRAMID)

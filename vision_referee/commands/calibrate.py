@@ -53,6 +53,7 @@ def register(app: typer.Typer) -> None:
         typer.echo(
             f"{found.table.name} ({found.table_reason}): "
             f"residual {found.residual_px:.2f} px = {found.residual_mm:.1f} mm, "
+            f"balls' places known to {found.expected_error_mm:.1f} mm, "
             f"camera {found.elevation_deg:.0f} degrees above the cloth, head at the {found.head_side}"
             f"{'' if found.head_known else ' (not known; say --head)'}"
         )
