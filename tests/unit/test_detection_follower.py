@@ -26,6 +26,7 @@ class Counting:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
+        self.reliability = backend.reliability
         self.pixels = 0
 
     def maps(self, pixels: U8):  # type: ignore[no-untyped-def]

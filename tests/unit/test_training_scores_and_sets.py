@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from vision_referee.detection.reliability import Reliability, read_reliability
 from vision_referee.training.detection_scores import Tally, average_precision, iou
-from vision_referee.training.reliability import Reliability, fit_reliability, folded
+from vision_referee.training.reliability import fit_reliability
 
 
 def test_a_perfect_detector_has_an_average_precision_of_one() -> None:
@@ -121,19 +124,12 @@ def test_scaled_confidences_are_right_as_often_as_they_say() -> None:
         assert right[there].mean() == pytest.approx(said[there].mean(), abs=0.05)
 
 
-def test_reliability_folded_into_the_weights_scales_what_the_network_says() -> None:
-    from vision_referee.detection.network import build_network, raw_head
-
-    torch = pytest.importorskip("torch")
-    torch.manual_seed(1)
-    network = build_network().eval()
-    picture = torch.rand(1, 3, 64, 64)
-    with torch.no_grad():
-        raw = raw_head(network)(picture)[0].numpy()
-        mended = Reliability(slope=1.7, offset=-0.4)
-        network.load_state_dict(folded(network.state_dict(), mended))
-        now = raw_head(network)(picture)[0].numpy()
-    assert now == pytest.approx(mended.of(raw.astype(float)), abs=1e-5)
+def test_the_scaling_in_a_models_record_is_what_its_backend_applies(tmp_path: Path) -> None:
+    record = tmp_path / "ball_detector.json"
+    record.write_text('{"name": "ball_detector", "reliability": {"slope": 2.0, "offset": -1.0}}')
+    assert read_reliability(record) == Reliability(slope=2.0, offset=-1.0)
+    assert read_reliability(record).of(np.array([0.5])) == pytest.approx(1 / (1 + np.e))
+    assert read_reliability(tmp_path / "none.json").of(np.array([0.2, 0.9])) == pytest.approx([0.2, 0.9])
 
 
 def test_reliability_cannot_be_fitted_where_nothing_was_wrong() -> None:

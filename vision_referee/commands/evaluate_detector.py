@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
         models: Path | None = typer.Option(
             None, "--models", help="The folder of the model's files; else the shipped ones."
         ),
-        threshold: float = typer.Option(0.4, "--threshold", help="Confidence at which precision and recall are given."),
+        threshold: float = typer.Option(0.3, "--threshold", help="Confidence at which precision and recall are given."),
         json_file: Path | None = typer.Option(None, "--json", help="Write every figure here."),
     ) -> None:
         """Score the ball detector: AP50, precision, recall, centre error in px and mm, by ball size; numbers."""

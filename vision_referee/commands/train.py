@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from vision_referee.training.reliability import Reliability
+    from vision_referee.detection.reliability import Reliability
 
 VALIDATION_SCENES = 60
 """Rendered scenes on which the detector's confidences are mended."""

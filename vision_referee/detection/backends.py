@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from vision_referee.detection.reliability import Reliability, read_reliability
 from vision_referee.domain.errors import InputError
 from vision_referee.resources import data_folder
 
@@ -21,7 +22,9 @@ _FOR_ONE_THREAD_PX = 110_000
 
 
 class Backend(Protocol):
-    """A way to run the network."""
+    """A way to run the network. ``reliability``: how its scores become confidences."""
+
+    reliability: Reliability
 
     def maps(self, pixels: U8) -> tuple[F32, F32]:
         """(h, w, 3) uint8 BGR, sides multiples of 32, to ``scores`` (h/8, w/8) and ``edges`` (64, h/8, w/8)."""
@@ -34,6 +37,7 @@ class OpenVinoBackend:
     def __init__(self, model_xml: Path, *, threads: int = 2) -> None:
         import openvino
 
+        self.reliability = read_reliability(model_xml.with_suffix(".json"))
         self._core = openvino.Core()
         self._model = self._core.read_model(str(model_xml))
         self._threads = threads
@@ -66,6 +70,7 @@ class TorchBackend:
         from vision_referee.detection.network import build_network, raw_head
 
         self._torch = torch
+        self.reliability = read_reliability(weights.with_suffix(".json"))
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         network = build_network()
         network.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))

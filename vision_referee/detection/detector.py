@@ -31,6 +31,10 @@ _SAME_COLOUR = 15.0
 """CIELAB distance within which a ball looks as it did the frame before."""
 
 
+_SURE = 0.63
+"""Confidence from which a ball is fit to learn the set's colours from."""
+
+
 class BallDetector:
     """Balls on a calibrated table. Keeps a little memory (the set's colours, the balls' true size), nothing else."""
 
@@ -139,7 +143,7 @@ class BallDetector:
             scores=balls.scores,
             xy_px=fit.centre_px,
             r_px=r_px * fit.scale,
-            confidence=balls.scores * np.where(self._on_cloth(xy_mm), 1.0, self.settings.off_cloth),
+            confidence=self._confidence(balls.scores, xy_mm),
             xy_mm=xy_mm,
             sigma_mm=self.calibration.sigma_mm(xy_mm, 1.0) * np.maximum(fit.sigma_px, 0.05),
             colour=colour,
@@ -196,6 +200,10 @@ class BallDetector:
         )
         return np.asarray(inside & fits, np.bool_)
 
+    def _confidence(self, scores: F64, xy_mm: F64) -> F64:
+        """Probabilities (n,) that boxes with raw ``scores`` at ``xy_mm`` are balls."""
+        return self._pixels.reliability.of(scores) * np.where(self._on_cloth(xy_mm), 1.0, self.settings.off_cloth)
+
     def _on_cloth(self, xy_mm: F64) -> Bool:
         """Which centres lie on the playing surface or in a pocket's mouth; elsewhere a ball is a rare thing."""
         table = self.calibration.table
@@ -237,7 +245,7 @@ class BallDetector:
             scores=scores,
             xy_px=centre,
             r_px=r_px * np.where(good, fit.scale, 1.0),
-            confidence=scores * np.where(self._on_cloth(xy_mm), 1.0, self.settings.off_cloth),
+            confidence=self._confidence(scores, xy_mm),
             xy_mm=xy_mm,
             sigma_mm=calibration.sigma_mm(xy_mm, 1.0) * sigma_px,
             colour=disc_lab(frame, centre, template),
@@ -248,7 +256,7 @@ class BallDetector:
 
     def _numbers(self, frame: Frame, balls: Sighted) -> F64:
         """``number_p`` (n, 17): what colour says of the cue ball, and the numbers of the balls whose turn it is."""
-        cue = self._cue.probability(balls.colour, balls.sharp & (balls.confidence > 0.6))
+        cue = self._cue.probability(balls.colour, balls.sharp & (balls.confidence > _SURE))
         number_p = np.zeros((len(balls), 17))
         number_p[:, 16] = 1.0
         legible = np.flatnonzero((balls.blur_px < 0.5 * balls.r_px) & (balls.r_px >= self.settings.least_number_px))

@@ -40,6 +40,7 @@ class PixelDetector:
     def __init__(self, backend: Backend | None = None, *, settings: DetectorSettings | None = None) -> None:
         self.settings = settings or DetectorSettings()
         self._backend = backend or open_backend(threads=self.settings.threads)
+        self.reliability = self._backend.reliability
 
     def boxes(self, frame: Frame, region: Region) -> tuple[F64, F64]:
         """The network's boxes (n, 4) in picture pixels and scores (n,), suppressed.
@@ -87,7 +88,7 @@ class PixelDetector:
         return PixelBalls(
             xy_px=centre,
             r_px=np.where(good, radius * fit.scale, radius),
-            confidence=scores,
+            confidence=self.reliability.of(scores),
             sigma_px=np.where(good, fit.sigma_px, 0.1 * radius + 0.15 * blur),
             colour=disc_lab(frame, centre, circles(radius)),
             boxes_px=boxes,

@@ -28,7 +28,7 @@ class DetectorSettings:
     greatest_size: float = 1.75
     least_apart: float = 0.62
     """Two boxes closer than this part of a ball's diameter on the cloth are one ball; the surer one stays."""
-    off_cloth: float = 0.7
+    off_cloth: float = 0.55
     """Confidence is taken times this for what lies on the rails: chalk and the like lie there, balls seldom."""
     streak: float = 1.28
     """A box this much longer than a ball is a motion streak."""

@@ -21,7 +21,7 @@ from vision_referee.video.frames import Frame
 
 U8 = npt.NDArray[np.uint8]
 
-LEAST_CONFIDENCE = 0.4
+LEAST_CONFIDENCE = 0.3
 """A single picture has no later frames to put an invention right, so it asks for more than a video does."""
 _SURE_CUE = 0.6
 _SURE_NUMBER = 0.8

@@ -28,7 +28,7 @@ DETECTOR_CARD = "ball_detector.json"
 CALIBRATION_FRAMES = 9
 """Frames spread over the video from which the table is found: people move away from some part of it in some of them."""
 
-_SURE_BALL = 0.5
+_SURE_BALL = 0.46
 """Boxes that measure the balls' size must be this surely balls."""
 
 
@@ -162,7 +162,7 @@ class Eye:
 
 def _new_places(before: Detections, now: Detections, ball_mm: float) -> bool:
     """Whether a ball that is surely seen now lies where none lay before."""
-    sure = now.xy_mm[now.confidence > 0.6]
+    sure = now.xy_mm[now.confidence > 0.63]
     if len(sure) == 0 or len(before) == 0:
         return len(sure) > 0
     distance = np.linalg.norm(sure[:, None] - before.xy_mm[None], axis=2).min(axis=1)

@@ -26,7 +26,7 @@ def head_from_rack(calibration: Calibration, looks: Sequence[Detections]) -> str
         return None
     votes = 0
     for seen in looks:
-        xy = seen.xy_mm[seen.confidence > 0.4]
+        xy = seen.xy_mm[seen.confidence > 0.3]
         for x_spot, vote in ((table.length_mm * 3 / 4, 1), (table.length_mm / 4, -1)):
             if _is_rack(xy, np.array([x_spot, table.width_mm / 2]), table.ball_diameter_mm, vote):
                 votes += vote

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackingSettings:
-    min_confidence: float = 0.25
+    min_confidence: float = 0.13
     """Detections below are not looked at: lower finds half-hidden balls, higher keeps out false ones."""
     duplicate_diameters: float = 0.55
     """Two detections nearer than this are one ball: two real centres cannot be nearer than one diameter."""

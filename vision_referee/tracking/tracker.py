@@ -32,7 +32,7 @@ _PARTLY_HIDDEN = 0.08
 is drawn to that part."""
 _SOMETHING_THERE = 0.2
 _LEAST_ERROR_PX = 0.2
-_SURELY_A_BALL = 0.45
+_SURELY_A_BALL = 0.38
 
 
 @dataclass(slots=True)

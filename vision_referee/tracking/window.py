@@ -129,7 +129,7 @@ def _whose(parts: list[Piece], book: BallBook, table: TableSpec, end_s: float) -
     ):
         return None
     confidence = float(np.mean(np.concatenate([p.sightings.confidence for p in parts])))
-    if confidence < 0.35:
+    if confidence < 0.23:
         return None
     inside = min(outside_mm(table, p.start.xy_mm) for p in parts)
     inside = min(inside, min(outside_mm(table, p.end.xy_mm) for p in parts))

@@ -10,13 +10,13 @@ from typing import Any
 
 from vision_referee.detection.backends import MODEL_NAME
 from vision_referee.detection.network import build_network, raw_head
-from vision_referee.training.reliability import Reliability, folded
+from vision_referee.detection.reliability import Reliability
 
 
 def export_detector(checkpoint: Path, folder: Path, *, reliability: Reliability | None = None) -> dict[str, Any]:
     """Write ``ball_detector.pt``, ``.xml`` + ``.bin`` (half precision) and ``.json`` to ``folder``; returns the record.
 
-    The averaged weights of the checkpoint are what ships, their scores mended by ``reliability``.
+    The averaged weights of the checkpoint are what ships; ``reliability`` goes into the record.
     """
     import openvino
     import torch
@@ -24,12 +24,11 @@ def export_detector(checkpoint: Path, folder: Path, *, reliability: Reliability 
 
     state = torch.load(checkpoint, map_location="cpu", weights_only=True)
     network = build_network()
-    shipped = folded(state["average"], reliability or Reliability())
-    network.load_state_dict(shipped)
+    network.load_state_dict(state["average"])
     network.eval()
     folder.mkdir(parents=True, exist_ok=True)
     weights = folder / f"{MODEL_NAME}.pt"
-    torch.save({k: v.half() if v.dtype.is_floating_point else v for k, v in shipped.items()}, weights)
+    torch.save({k: v.half() if v.dtype.is_floating_point else v for k, v in state["average"].items()}, weights)
     graph = openvino.convert_model(raw_head(network.fuse(verbose=False)), example_input=torch.zeros(1, 3, 352, 640))
     graph.reshape([1, 3, -1, -1])
     steps = PrePostProcessor(graph)

@@ -21,7 +21,7 @@ from vision_referee.detection.region import Region
 from vision_referee.detection.settings import DetectorSettings
 from vision_referee.domain.errors import CalibrationError
 from vision_referee.domain.table import TableSpec
-from vision_referee.training.detection_scores import Tally
+from vision_referee.training.detection_scores import Tally, iou
 from vision_referee.training.labelled_sets import Labelled, club_pictures, first_last_frames, overhead_pictures
 from vision_referee.training.render_set import Sample, rendered_scene
 from vision_referee.training.scenes import SPLITS
@@ -55,7 +55,8 @@ def score_rendered(
         for sample in scene.samples:
             side = sample.pixels.shape[0] // 32 * 32
             frame = Frame.still(np.ascontiguousarray(sample.pixels[:side, :side]))
-            boxes, scores = detector.boxes(frame, Region(x0=0, y0=0, x1=side, y1=side, scale=1.0))
+            boxes, raw = detector.boxes(frame, Region(x0=0, y0=0, x1=side, y1=side, scale=1.0))
+            scores = detector.reliability.of(raw)
             inside = np.all((sample.boxes[:, :2] > -1) & (sample.boxes[:, 2:4] < side + 1), axis=1)
             seen = (sample.boxes[:, 4] >= 0.5) & inside
             kind = _kinds(sample)
@@ -63,7 +64,9 @@ def score_rendered(
                 pairs = tallies[name].add(boxes, scores, sample.boxes[seen, :4], ignored=sample.boxes[~seen, :4])
             for k, name in enumerate(_KINDS):
                 asked = seen & (kind == k)
-                tallies[name].add(boxes, scores, sample.boxes[asked, :4], ignored=sample.boxes[~asked, :4])
+                # Inventions are held against the plain balls; of the others only those at such a ball are looked at.
+                here = np.full(len(boxes), k == 0) | (iou(boxes, sample.boxes[asked, :4]).max(axis=1, initial=0) > 0.3)
+                tallies[name].add(boxes[here], scores[here], sample.boxes[asked, :4], ignored=sample.boxes[~asked, :4])
             truth = np.flatnonzero(seen)[[k for _, k in pairs]]
             if len(truth):
                 found = boxes[[i for i, _ in pairs]]
@@ -144,11 +147,10 @@ def score_overhead(backend: Backend, real: Path, name: str) -> Tally:
         if calibration is None or picture.centres_px is None or picture.centres_mm is None:
             continue
         found = _twice(calibration, backend, picture.pixels)
-        keep = found.confidence >= 0.05
-        xy_px, wanted = found.xy_px[keep], picture.centres_px
-        mm = _in_set_frame(calibration, found.xy_mm[keep], table)
+        xy_px, wanted = found.xy_px, picture.centres_px
+        mm = _in_set_frame(calibration, found.xy_mm, table)
         width = float(2 * np.median(found.r_px)) if len(found) else 20.0
-        tally.add_centres(xy_px, found.confidence[keep], wanted, width_px=width, mm=(mm, picture.centres_mm))
+        tally.add_centres(xy_px, found.confidence, wanted, width_px=width, mm=(mm, picture.centres_mm))
     return tally
 
 

@@ -70,7 +70,7 @@ def train_reader(folder: Path, out: Path, settings: NumberSettings) -> Path:
     if device.type == "cpu":
         torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
-    network = NumberNetwork().to(device=device, memory_format=torch.channels_last).train()
+    network = NumberNetwork().to(device).to(memory_format=torch.channels_last).train()
     average = copy.deepcopy(network).eval()
     optimiser = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=0.03)
     path, seen = out / "numbers.pt", 0
