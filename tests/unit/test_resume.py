@@ -290,3 +290,30 @@ def test_checkpoints_take_little_of_the_time(tmp_path: Path) -> None:
     assert checkpoints.due
     checkpoints.save(Heavy(), None, _mark())
     assert not checkpoints.due, "a dear checkpoint is followed by work"
+
+
+def test_two_programs_do_not_write_one_match(tmp_path: Path) -> None:
+    first = MatchFolderWriter(tmp_path / "m")
+    with pytest.raises(InputError, match="another program"):
+        MatchFolderWriter(tmp_path / "m")
+    first.keep()
+    MatchFolderWriter(tmp_path / "m").discard()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_checkpoint_of_stages_that_have_changed_costs_time_and_nothing_else(
+    tmp_path: Path, short: Path, expected: dict[str, Any]
+) -> None:
+    """The same software version, but what the state is made of is there no more."""
+    asked = request(tmp_path / "m", short)
+    broken_off_at(asked, 70)
+    part, fingerprint = part_of(asked.out), recorded._fingerprint(asked)
+    found = read_checkpoint(part, fingerprint)
+    assert found is not None
+    Checkpoints(part, fingerprint, every_s=0.0).save(Foreign(), None, found.mark)
+    assert whole(asked, see=STOPPING, resume=True) == expected
+
+
+class Foreign:
+    def __reduce__(self) -> Any:
+        return os.getcwd, ()

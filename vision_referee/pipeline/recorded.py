@@ -121,11 +121,14 @@ def analyze(
 def _opened(out: Path, found: Checkpoint | None, eyes_from: str) -> tuple[MatchFolderWriter, Any]:
     """A writer, behind a checkpoint where there is one that can be used, and the state of the stages there."""
     if found is not None:
+        writer = None
         try:
             writer = MatchFolderWriter(out, after=found.mark)
             return writer, found.state(writer, eyes_from)
         except Exception:
             _LOG.info("the checkpoint of %s cannot be used", out, exc_info=True)
+            if writer is not None:
+                writer.keep()
     return MatchFolderWriter(out), None
 
 

@@ -22,6 +22,7 @@ from typing import Self
 from vision_referee.domain.errors import InputError, RecordStopped
 from vision_referee.domain.events import Event
 from vision_referee.domain.rulings import Ruling
+from vision_referee.record.being_watched import WatchMark, is_watched
 from vision_referee.record.event_ids import EventIds
 from vision_referee.record.events_jsonl import event_from_json, event_lines, write_events
 from vision_referee.record.line_file import LineFile
@@ -80,15 +81,23 @@ class MatchFolderWriter:
         self._out_of_order = after.out_of_order if after else False
         self._ids = EventIds(next_id=after.next_event_id) if after else EventIds()
         _refuse_other_folder(self.out)
+        if is_watched(self.folder):
+            raise InputError(f"{out}: another program is writing this match now; wait for it, or give another --out")
+        self._held: WatchMark | None = None
         try:
             if after is None:
                 self._clear()
             self.folder.mkdir(exist_ok=True)
+            self._held = WatchMark(self.folder) if not live else None
             self._tracks = TracksWriter(self.folder, parts=after.track_parts if after else 0)
             self._events = self._lines(EVENTS, after, after.events_bytes if after else 0)
             self._rulings = self._lines(RULINGS, after, after.rulings_bytes if after else 0)
         except OSError as error:
+            self._release()
             raise InputError(f"{out}: cannot be written ({error.strerror or error}); give another --out") from error
+        except InputError:
+            self._release()
+            raise
 
     def _clear(self) -> None:
         self.out.parent.mkdir(parents=True, exist_ok=True)
@@ -182,6 +191,7 @@ class MatchFolderWriter:
                 info = replace(info, score=dict(rulings[-1].score), winner=rulings[-1].winner)
             write_match_info(self.folder, replace(info, status=COMPLETE))
             self._tracks.drop_parts()
+            self._release()
             (self.folder / CHECKPOINT).unlink(missing_ok=True)
         except OSError as error:
             raise self._stopped(error) from error
@@ -198,12 +208,17 @@ class MatchFolderWriter:
         """Stop here; what is on the disk stays, to be written on."""
         self._events.abandon()
         self._rulings.abandon()
+        self._release()
 
     def discard(self) -> None:
         """Remove an unpublished recording's files; what a live match has on disk stays, marked as it is."""
         self.keep()
         if not self.live and not self._published:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _release(self) -> None:
+        if self._held is not None:
+            self._held.release()
 
     def _on_disk(self, *steps: Callable[[], None]) -> None:
         try:
