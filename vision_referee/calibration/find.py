@@ -20,7 +20,7 @@ from vision_referee.calibration.jaws import find_jaws, jaws_in_order
 from vision_referee.calibration.joint_fit import K1_SPREAD
 from vision_referee.calibration.mouths import middle_mouth_mm
 from vision_referee.calibration.outline import Quad, border_lines, quads
-from vision_referee.calibration.pose import FOCAL_SPREAD, pose_from_corners, table_corners
+from vision_referee.calibration.pose import FOCAL_SPREAD, Pose, pose_from_corners, table_corners
 from vision_referee.calibration.refine import Refined, refine
 from vision_referee.calibration.strips import smooth_lab
 from vision_referee.calibration.tables import load_table
@@ -37,6 +37,8 @@ _SEARCH_WIDTH = 1280
 _CERTAIN_SCORE, _SURE_SCORE = 3.3, 4.3
 _CUT_SCORE = 2.2
 _LEAST_MARKED = 0.01  # of the picture, that marked corners enclose
+_SHIFT_ROUNDS, _ENOUGH_JAWS = 3, 10
+"""How often neighbours of a reading are tried, where fewer jaws than this agree with it or one does not."""
 _MARKED_PX = 2.0
 """How well a person marks a corner, one standard deviation."""
 _RIVAL_FALL = 3.0
@@ -335,6 +337,13 @@ def _finish(
             found.append((refined.plausibility + 0.3 * fit.score, fit, refined))
     if not found:
         raise CalibrationError("the cushions are hidden on too many sides; move people away or mark the corners")
+    for _ in range(_SHIFT_ROUNDS):
+        best = max(found, key=lambda one: one[0])
+        if best[2].jaws_agree >= _ENOUGH_JAWS and best[2].jaws_differ == 0:
+            break
+        found += _shifted(lab, best, table, shape, pixel)
+        if max(found, key=lambda one: one[0]) is best:
+            break
     _, fit, refined = max(found, key=lambda one: one[0])
     covariance = _rivals(found, refined.camera, table)
     if scale < 1.0:
@@ -350,6 +359,33 @@ def _finish(
     assert refined.fit is not None
     own = change_covariance(refined.camera, refined.fit.covariance, refined.fit.reach_mm)
     return _Found(fit=fit, refined=refined, covariance=covariance + own)
+
+
+def _shifted(
+    lab: F32, best: tuple[float, CushionFit, Refined], table: TableSpec, shape: CushionShape, pixel: float
+) -> list[tuple[float, CushionFit, Refined]]:
+    """The readings next to one: one side's lines taken for those a cushion's breadth farther in or out."""
+    _, fit, refined = best
+    size = refined.camera.size_px
+    noses = table_corners(table, 0.0, table.nose_height_mm)
+    outward = np.array([[-1.0, 0, 0], [0, 1.0, 0], [1.0, 0, 0], [0, -1.0, 0]])
+    start_pose = Pose(
+        focal_px=float(refined.camera.matrix[0, 0]), rvec=refined.camera.rvec, tvec=refined.camera.tvec, cost=np.inf
+    )
+    out: list[tuple[float, CushionFit, Refined]] = []
+    for side in range(4):
+        for step in (-shape.breadth_mm, shape.breadth_mm):
+            moved = noses.copy()
+            moved[[side, (side + 1) % 4]] += step * outward[side]
+            px = refined.camera.project(moved)
+            pose = pose_from_corners(noses, px, size, 2.0 * pixel, start=start_pose)
+            if pose is None:
+                continue
+            camera = pose.camera(size, float(refined.camera.distortion[0]))
+            other = refine(lab, camera, table, shape, shape.breadth_mm, shape.rise_mm, pixel)
+            if other is not None:
+                out.append((other.plausibility + 0.3 * fit.score, fit, other))
+    return out
 
 
 def _rivals(found: list[tuple[float, CushionFit, Refined]], camera: Camera, table: TableSpec) -> F64:
