@@ -453,6 +453,10 @@ def _calibration(
         confidence=confidence, cushion_top_mm=refined.breadth_mm, rail_rise_mm=refined.rise_mm, mouth_mm=mouth_mm,
         camera_covariance=covariance,
     )  # fmt: skip
+    if covariance is not None:
+        # A ball's radius off is as good as not calibrated.
+        doubt = made.expected_error_mm / table.ball_radius_mm
+        made = replace(made, confidence=confidence * float(np.exp(-(doubt**2) / 2)))
     made = with_default_head(made) if head is None else made.with_head(head)
     return replace(made, hints=tuple(view_hints(bgr, made)))
 
