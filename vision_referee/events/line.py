@@ -25,7 +25,7 @@ from vision_referee.events.jolts import find_shakes
 from vision_referee.events.lines import find_crossings
 from vision_referee.events.naming import is_unknown, renamed_event, renamed_row
 from vision_referee.events.pockets import find_departures
-from vision_referee.events.pockets_cut import depth_and_side, hanging_depth_mm
+from vision_referee.events.pockets_cut import depth_and_side, may_fall_depth_mm
 from vision_referee.events.racks import find_rack, order_ok
 from vision_referee.events.reliability import as_often_as_said
 from vision_referee.events.rests import find_stops, hanging_events, motion_ends, rest_events
@@ -204,7 +204,7 @@ class MotionStage:
                     continue
                 for pocket in self._table.pockets():
                     depth, side = depth_and_side(pocket, track.filter.xy_mm)
-                    if float(depth) > hanging_depth_mm(self._table) - 15.0 and float(side) < pocket.width_mm:
+                    if float(depth) > may_fall_depth_mm(self._table) - 15.0 and float(side) < pocket.width_mm:
                         return True
         return False
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from vision_referee.domain.events import LeftTable, Pocketed, PocketRebound, Returned
 from vision_referee.domain.table import Pocket
 from vision_referee.events.knocked_in import knocked_in
-from vision_referee.events.pockets_cut import depth_and_side, hanging_depth_mm, lip_depth_mm
+from vision_referee.events.pockets_cut import depth_and_side, lip_depth_mm, may_fall_depth_mm
 from vision_referee.events.scene import Departure, Scene
 from vision_referee.tracking.mouths import nearest_mouth, outside_mm
 from vision_referee.tracking.paths import BallPath
@@ -102,7 +102,7 @@ def _fell_in(path: BallPath, pocket: Pocket, depth: F64, side: F64, scene: Scene
     if depth[-1] > -1.2 * radius and unseen > 0.12:
         # Last seen at the edge, then not any more.
         last = path.legs[-1]
-        if last.resting and depth[-1] < hanging_depth_mm(table) - margin:
+        if last.resting and depth[-1] < may_fall_depth_mm(table) - margin:
             return None
         confidence = 0.95 if depth[-1] > -0.4 * radius else 0.9
         if path.alive and last.resting and unseen < 1.0:

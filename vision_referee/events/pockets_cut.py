@@ -33,12 +33,15 @@ def depth_and_side(pocket: Pocket, xy_mm: F64) -> tuple[F64, F64]:
 
 def hanging_depth_mm(table: TableSpec) -> float:
     """A resting centre deeper than this (negative: in front of the mouth) hangs: less than a radius from the lip."""
-    if table.family == "pyramid":
-        return min(lip_depth_mm(table) - table.ball_radius_mm, 0.0)
-    # Pool and snooker mouths are cut wide and vary: a ball that rests between the jaws hangs.
-    return -table.ball_radius_mm
+    return min(lip_depth_mm(table) - table.ball_radius_mm, 0.0)
+
+
+def may_fall_depth_mm(table: TableSpec) -> float:
+    """A resting centre deeper than this may fall by itself, or from a touch too slight to see."""
+    return hanging_depth_mm(table) if table.family == "pyramid" else -table.ball_radius_mm
 
 
 def perhaps_hanging_depth_mm(table: TableSpec) -> float:
-    """From where on a resting centre may hang: some pool tables' holes reach in front of the noses' line."""
+    """From where on a resting centre may hang: pool and snooker mouths vary, some holes reach in front of the noses'
+    line."""
     return hanging_depth_mm(table) if table.family == "pyramid" else -1.2 * table.ball_diameter_mm
