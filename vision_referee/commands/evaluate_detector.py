@@ -38,6 +38,8 @@ def register(app: typer.Typer) -> None:
         from vision_referee.training.score_detector import score_real, score_rendered
         from vision_referee.training.score_numbers import score_numbers
 
+        if real is not None and not (real / "images").is_dir():
+            raise InputError(f"{real}: no folder 'images' in it; give the folder of the real labelled sets")
         backend = open_backend(models)
         tallies = []
         if rendered:
@@ -45,8 +47,6 @@ def register(app: typer.Typer) -> None:
         folder = real or real_folder()
         if folder is not None:
             tallies += score_real(backend, folder, club_every=every)
-        elif real is not None:
-            raise InputError(f"{real}: no such folder")
         figures: dict[str, object] = {"threshold": threshold}
         figures["sets"] = [
             {**tally.figures(threshold), "reliability": tally.reliability()} for tally in tallies

@@ -86,22 +86,21 @@ def _figures(p: F64, label: npt.NDArray[np.int64]) -> dict[str, object]:
 def _play(reader: NumberReader, matches: int) -> dict[str, object]:
     out: dict[str, object] = {}
     for name, size_px in PICTURES.items():
-        marks: dict[str, list[tuple[bool, bool]]] = {}
-        widths: list[float] = []
-        for seed in range(matches):
-            looks = played_looks(seed, size_px=size_px)
-            if looks is None:
-                continue
-            widths.append(looks.ball_px)
-            for moment, told, right in told_in_play(looks, honest(reader.run(looks.crops))):
-                marks.setdefault(moment, []).append((told, right))
-        figures: dict[str, Any] = {"pieces of play": len(widths), "ball_px": round(float(np.median(widths)), 1)}
-        for moment, pairs in sorted(marks.items()):
-            told, right = np.array(pairs, bool).T
-            figures[moment] = {
-                "balls": len(told), "answered": _share(told), "right_of_answered": _share(right[told])
-            }  # fmt: skip
-        out[name] = figures
+        played = [looks for seed in range(matches) if (looks := played_looks(seed, size_px=size_px)) is not None]
+        moments = [list(told_in_play(looks, honest(reader.run(looks.crops)))) for looks in played]
+        for kind, chosen in (("all sets", [True] * len(played)), ("clear sets", [looks.clear for looks in played])):
+            marks: dict[str, list[tuple[bool, bool]]] = {}
+            for told in (told for told, wanted in zip(moments, chosen, strict=True) if wanted):
+                for moment, *mark in told:
+                    marks.setdefault(moment, []).append((mark[0], mark[1]))
+            figures: dict[str, Any] = {"pieces of play": sum(chosen)}
+            for moment, pairs in sorted(marks.items()):
+                answered, right = np.array(pairs, bool).T
+                figures[moment] = {
+                    "balls": len(pairs), "answered": _share(answered), "right_of_answered": _share(right[answered])
+                }  # fmt: skip
+            out[f"{name}, {kind}"] = figures
+        out[f"{name}, ball width"] = round(float(np.median([looks.ball_px for looks in played])), 1) if played else None
     return out
 
 
