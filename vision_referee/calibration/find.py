@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision_referee.calibration.bow import bow_of_border, straight_picture
+from vision_referee.calibration.bow import straight_picture
 from vision_referee.calibration.calibration import Calibration, side_of_head
 from vision_referee.calibration.camera import Camera
-from vision_referee.calibration.cloth import ClothMask, cloth_masks
-from vision_referee.calibration.cushion_shape import CushionShape, usual_cushions
-from vision_referee.calibration.cushions import CushionFit, fit_cushions
+from vision_referee.calibration.choose import Found, chosen_reading
+from vision_referee.calibration.cushion_shape import usual_cushions
 from vision_referee.calibration.hints import view_hints
-from vision_referee.calibration.jaws import find_jaws, jaws_in_order
 from vision_referee.calibration.joint_fit import K1_SPREAD
 from vision_referee.calibration.mouths import middle_mouth_mm
-from vision_referee.calibration.outline import Quad, border_lines, quads
-from vision_referee.calibration.pose import FOCAL_SPREAD, Pose, pose_from_corners, table_corners
+from vision_referee.calibration.pose import FOCAL_SPREAD, pose_from_corners, table_corners
 from vision_referee.calibration.refine import Refined, refine
+from vision_referee.calibration.search import lens_bow, search_readings
 from vision_referee.calibration.strips import smooth_lab
 from vision_referee.calibration.tables import load_table
-from vision_referee.calibration.uncertainty import change_covariance, change_for_places, covariance_from_points
+from vision_referee.calibration.uncertainty import change_covariance, covariance_from_points
 from vision_referee.domain.errors import CalibrationError
 from vision_referee.domain.table import TableSpec
 
@@ -34,30 +32,13 @@ U8 = npt.NDArray[np.uint8]
 
 DEFAULT_TABLE = "pyramid-12ft"
 _SEARCH_WIDTH = 1280
-_CERTAIN_SCORE, _SURE_SCORE = 3.3, 4.3
-_CUT_SCORE = 2.2
 _LEAST_MARKED = 0.01  # of the picture, that marked corners enclose
-_SHIFT_ROUNDS, _ENOUGH_JAWS = 3, 10
-"""How often neighbours of a reading are tried, where fewer jaws than this agree with it or one does not."""
 _MARKED_PX = 2.0
 """How well a person marks a corner, one standard deviation."""
-_RIVAL_FALL = 3.0
-"""How fast, by a reading's score, its likelihood falls."""
-_COMPARED, _KEPT = 40, 8
-"""Readings of the edges that are held against the jaws, and that are refined before one is chosen."""
-_LEAST_SCORE = 1.3
 _LEAST_ELEVATION_DEG = 8.0
 _LARGEST_RESIDUAL_PX = 3.0
 _LEAST_CONFIDENCE = 0.28
 """Below it are coloured rectangles that are no tables; tables known by their rails alone are at 0.3 and more."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    fit: CushionFit
-    refined: Refined
-    covariance: F64
-    """(8, 8) of the camera's change: the fit's own, and how far the other readings lie, as far as they are likely."""
 
 
 def calibrate_image(
@@ -89,9 +70,9 @@ def calibrate_image(
     shape = usual_cushions(spec, size_known=table is not None)
     scale = min(1.0, _SEARCH_WIDTH / bgr.shape[1])
     small = bgr if scale == 1.0 else _resized(bgr, scale)
-    bow = _bow(small)
-    fits, pixel = _search(small if bow == 0.0 else straight_picture(small, bow), spec, shape)
-    found = _finish(bgr, small, fits, spec, shape, scale, pixel, bow)
+    bow = lens_bow(small)
+    fits, pixel = search_readings(small if bow == 0.0 else straight_picture(small, bow), spec, shape)
+    found = chosen_reading(bgr, small, fits, spec, shape, scale, pixel, bow)
     return _assemble(bgr, found, spec, reason, head, "edges")
 
 
@@ -241,178 +222,7 @@ def _mm_of(camera: Camera, table: TableSpec, pixels: float) -> float:
     return pixels / float(np.sqrt(abs(np.linalg.det(jacobian))))
 
 
-def _bow(bgr: U8) -> float:
-    """The lens's bow, from the first hypothesis for the cloth that has a clear outline."""
-    for count, cloth in enumerate(cloth_masks(bgr)):
-        for quad in quads(cloth.mask, border_lines(cloth.mask), keep=1):
-            if quad.open_side is None and quad.coverage > 0.93:
-                return bow_of_border(cloth.mask, quad)
-        if count == 3:
-            break
-    return 0.0
-
-
-def _search(bgr: U8, table: TableSpec, shape: CushionShape) -> tuple[list[CushionFit], float]:
-    """The best readings over all hypotheses for the cloth and its outline, best first, and the unit of sharpness."""
-    pixel = max(1.0, bgr.shape[1] / 1000)
-    lab = smooth_lab(bgr, 0.7 * pixel)
-    fits: list[CushionFit] = []
-    tried: list[F64] = []
-    cut: list[tuple[ClothMask, Quad]] = []
-    any_cloth = False
-    colour = 0
-    best = -np.inf
-    for cloth in cloth_masks(bgr):
-        if best > (_CERTAIN_SCORE if cloth.colour != colour else _SURE_SCORE):
-            break
-        colour = cloth.colour
-        any_cloth = True
-        for quad in quads(cloth.mask, border_lines(cloth.mask), keep=3):
-            here = replace(quad, corners=(quad.corners + 0.5) / cloth.scale - 0.5)
-            if quad.open_side is not None:
-                cut.append((cloth, here))
-                continue
-            if any(np.abs(here.corners - other).max() < 4.0 * pixel for other in tried):
-                continue
-            tried.append(here.corners)
-            fits += _readings(lab, cloth, here, table, shape, pixel)
-            best = max((fit.score for fit in fits), default=-np.inf)
-    if best < _CUT_SCORE:
-        for cloth, quad in cut[:3]:
-            fits += _readings(lab, cloth, quad, table, shape, pixel)
-    fits.sort(key=lambda fit: -fit.score)
-    if not fits or fits[0].score < _LEAST_SCORE:
-        raise CalibrationError(_why_not(any_cloth, bool(cut), fits[0] if fits else None))
-    return _hopeful(lab, fits, table, pixel), pixel
-
-
-def _readings(
-    lab: F32, cloth: ClothMask, quad: Quad, table: TableSpec, shape: CushionShape, pixel: float
-) -> list[CushionFit]:
-    return [fit for turn in (0, 1) for fit in fit_cushions(lab, cloth, quad, table, shape, turn, pixel, keep=14)]
-
-
-def _hopeful(lab: F32, fits: list[CushionFit], table: TableSpec, pixel: float) -> list[CushionFit]:
-    """The best few that are not one another's likeness, by how well the pockets' jaws fit them as well."""
-    size = (lab.shape[1], lab.shape[0])
-    corners: list[F64] = []
-    ranked: list[tuple[float, CushionFit]] = []
-    for fit in fits:
-        camera = fit.pose.camera(size)
-        here = camera.project(table_corners(table, 0.0, table.nose_height_mm))
-        if any(np.abs(here - other).max() < 2.5 * pixel for other in corners):
-            continue
-        corners.append(here)
-        jaws = find_jaws(lab, camera, table, fit.breadth_mm, fit.rise_mm, pixel)
-        agree, differ = jaws_in_order(jaws, camera, table, fit.breadth_mm, fit.rise_mm)
-        ranked.append((fit.score + 0.15 * agree - 0.15 * differ, fit))
-        if len(ranked) == _COMPARED:
-            break
-    ranked.sort(key=lambda one: -one[0])
-    return [fit for _, fit in ranked[:_KEPT]]
-
-
-def _why_not(any_cloth: bool, cut_off: bool, best: CushionFit | None) -> str:
-    if not any_cloth:
-        return "no table in view: no large area of one colour; point the camera at the table or mark its corners"
-    if best is None and cut_off:
-        return "the table is cut off by the picture's edge; move the camera back or mark the corners"
-    if best is None:
-        return "no table in view: no cloth with four straight sides, twice as long as wide; mark its corners"
-    return "a table may be in view, but its cushions cannot be read reliably; mark its corners"
-
-
-def _finish(
-    bgr: U8, small: U8, fits: list[CushionFit], table: TableSpec, shape: CushionShape, scale: float, pixel: float,
-    bow: float,
-) -> _Found:  # fmt: skip
-    """Refines the search's readings on the small picture, and the one that then explains most on the full one."""
-    lab = smooth_lab(small, 0.7 * pixel)
-    size = (small.shape[1], small.shape[0])
-    found: list[tuple[float, CushionFit, Refined]] = []
-    for fit in fits:
-        start = fit.pose.camera(size, bow * (fit.pose.focal_px / size[0]) ** 2)
-        refined = refine(lab, start, table, shape, fit.breadth_mm, fit.rise_mm, pixel)
-        if refined is not None:
-            found.append((refined.plausibility + 0.3 * fit.score, fit, refined))
-    if not found:
-        raise CalibrationError("the cushions are hidden on too many sides; move people away or mark the corners")
-    for _ in range(_SHIFT_ROUNDS):
-        best = max(found, key=lambda one: one[0])
-        if best[2].jaws_agree >= _ENOUGH_JAWS and best[2].jaws_differ == 0:
-            break
-        found += _shifted(lab, best, table, shape, pixel)
-        if max(found, key=lambda one: one[0]) is best:
-            break
-    _, fit, refined = max(found, key=lambda one: one[0])
-    covariance = _rivals(found, refined.camera, table)
-    if scale < 1.0:
-        full_pixel = max(1.0, bgr.shape[1] / 1000)
-        camera = _scaled(refined.camera, 1 / scale, (bgr.shape[1], bgr.shape[0]))
-        sharper = refine(
-            smooth_lab(bgr, 0.7 * full_pixel), camera, table, shape, refined.breadth_mm, refined.rise_mm, full_pixel,
-            rounds=2,
-        )  # fmt: skip
-        if sharper is None:
-            raise CalibrationError("the cushions are hidden on too many sides; move people away or mark the corners")
-        refined = sharper
-    assert refined.fit is not None
-    own = change_covariance(refined.camera, refined.fit.covariance, refined.fit.reach_mm)
-    return _Found(fit=fit, refined=refined, covariance=covariance + own)
-
-
-def _shifted(
-    lab: F32, best: tuple[float, CushionFit, Refined], table: TableSpec, shape: CushionShape, pixel: float
-) -> list[tuple[float, CushionFit, Refined]]:
-    """The readings next to one: one side's lines taken for those a cushion's breadth farther in or out."""
-    _, fit, refined = best
-    size = refined.camera.size_px
-    noses = table_corners(table, 0.0, table.nose_height_mm)
-    outward = np.array([[-1.0, 0, 0], [0, 1.0, 0], [1.0, 0, 0], [0, -1.0, 0]])
-    start_pose = Pose(
-        focal_px=float(refined.camera.matrix[0, 0]), rvec=refined.camera.rvec, tvec=refined.camera.tvec, cost=np.inf
-    )
-    out: list[tuple[float, CushionFit, Refined]] = []
-    for side in range(4):
-        for step in (-shape.breadth_mm, shape.breadth_mm):
-            moved = noses.copy()
-            moved[[side, (side + 1) % 4]] += step * outward[side]
-            px = refined.camera.project(moved)
-            pose = pose_from_corners(noses, px, size, 2.0 * pixel, start=start_pose)
-            if pose is None:
-                continue
-            camera = pose.camera(size, float(refined.camera.distortion[0]))
-            other = refine(lab, camera, table, shape, shape.breadth_mm, shape.rise_mm, pixel)
-            if other is not None:
-                out.append((other.plausibility + 0.3 * fit.score, fit, other))
-    return out
-
-
-def _rivals(found: list[tuple[float, CushionFit, Refined]], camera: Camera, table: TableSpec) -> F64:
-    """(8, 8) spread of the readings round the chosen one, each counted by how nearly it would have been chosen."""
-    best = max(score for score, _, _ in found)
-    share = np.array([[x, y] for x in (0.05, 0.35, 0.65, 0.95) for y in (0.05, 0.5, 0.95)])
-    places = share * [table.length_mm, table.width_mm]
-    px = camera.project_plane(places, table.ball_radius_mm)
-    total = np.zeros((8, 8))
-    weights = 0.0
-    for score, _, refined in found:
-        weight = float(np.exp(_RIVAL_FALL * (score - best)))
-        moved = refined.camera.unproject(px, table.ball_radius_mm) - places
-        change = change_for_places(camera, places, moved, table.ball_radius_mm)
-        total += weight * np.outer(change, change)
-        weights += weight
-    return total / weights
-
-
-def _scaled(camera: Camera, factor: float, size_px: tuple[int, int]) -> Camera:
-    matrix = camera.matrix.copy()
-    matrix[:2, :2] *= factor
-    matrix[0, 2], matrix[1, 2] = (size_px[0] - 1) / 2, (size_px[1] - 1) / 2
-    return replace(camera, matrix=matrix, size_px=size_px)
-
-
-def _assemble(bgr: U8, found: _Found, table: TableSpec, reason: str, head: str | None, method: str) -> Calibration:
+def _assemble(bgr: U8, found: Found, table: TableSpec, reason: str, head: str | None, method: str) -> Calibration:
     fit, refined = found.fit, found.refined
     pixel = max(1.0, bgr.shape[1] / 1000)
     _refuse_doubtful(refined, table, pixel)
