@@ -154,13 +154,15 @@ class Attention:
             cv2.circle(mask, (int(np.floor(x)), int(np.floor(y))), round(reach), 1, -1)
         return mask
 
-    def stirred(self, changes: F32, xy_px: F64, reach_px: F64) -> Bool:
-        """Which of the balls (n,) at places (n, 2) may have moved: their discs hold a cell that changed."""
+    def stirred(self, changes: F32, xy_px: F64, reach_px: F64, *, clearly: bool = False) -> Bool:
+        """Which of the balls (n,) at places (n, 2) may have moved: their discs hold a cell that changed (``clearly``:
+        as by something new)."""
         if len(xy_px) == 0:
             return np.zeros(0, bool)
         reach = int(np.ceil(float(reach_px.max()) / (2 * self._cell)))
         most = cv2.dilate(changes, np.ones((2 * reach + 1, 2 * reach + 1), np.uint8))
-        return self.at(np.asarray(most > self._settings.at_ball, np.bool_), xy_px).astype(np.bool_)
+        least = self._settings.clear if clearly else self._settings.at_ball
+        return self.at(np.asarray(most > least, np.bool_), xy_px).astype(np.bool_)
 
     def at(self, cells: npt.NDArray[np.generic], xy_px: F64) -> npt.NDArray[np.generic]:
         """The mask's values (n,) at places (n, 2); 0 outside it."""

@@ -37,8 +37,6 @@ class FollowSettings:
     """How often the whole table is looked at whatever happens: shorter finds sooner what was overlooked."""
     crowd_every_s: float = 0.1
     """How often large changes without a known ball, such as people, are looked at while no ball moves fast."""
-    seek_s: float = 0.5
-    """How long a ball is looked for where it was last seen."""
     correction: float = 0.25
     """By what part a ball that has not moved is put right at a look at the whole table."""
     doubt: float = 0.75
@@ -48,7 +46,7 @@ class FollowSettings:
     crowd_balls: float = 10.0
     """A change larger than so many balls is more than balls."""
     hot_s: float = 0.6
-    """A ball that moved is looked at in every frame for so long."""
+    """A ball that moved is measured in every frame for so long."""
     moved_diameters: float = 0.02
     """Farther from where it was last found moved, a ball moved: half a millimetre to a millimetre and a half."""
     fast_diameters_s: float = 4.0
@@ -105,7 +103,7 @@ class Follower:
         self._attention.forget()
         self._known = _Known.none()
         self._seen_s = -np.inf
-        self._lost, self._lost_until_s = Sighted.none(), np.zeros(0)
+        self._stirred = np.zeros(0, bool)
         self._whole_s = self._crowd_s = self._cover_s = -np.inf
 
     def _begin(self) -> None:
@@ -118,17 +116,18 @@ class Follower:
         """The balls of the next frame."""
         changes = self._attention.changes(frame)
         known = self._known
-        # Where a ball has just moved the picture is looked at even if it seems to stand still.
-        hot = known.hot_until_s > frame.t_s
         reach = 1.1 * known.balls.r_px
-        gone = hot | self._attention.stirred(changes, known.balls.xy_px, reach)
+        gone = self._stirred = self._attention.stirred(changes, known.balls.xy_px, reach)
         if frame.t_s - self._whole_s >= self.settings.whole_every_s:
-            return self._look_everywhere(frame, ~gone)
+            return self._look_everywhere(frame, ~gone & (known.hot_until_s <= frame.t_s))
+        gone = gone.copy()
         followed, index = self._rolled_on(frame, gone)
-        if len(followed):
-            gone[index] = False
-            both = np.concatenate([followed.xy_px, known.balls.xy_px[index]])
-            explained = self._attention.discs(both, self.settings.explained_radii * np.tile(followed.r_px, 2)) > 0
+        gone[index] = False
+        moved = self._stirred[index]
+        if moved.any():
+            there, before = followed.take(moved), known.balls.take(index[moved])
+            both = there.joined(before)
+            explained = self._attention.discs(both.xy_px, self.settings.explained_radii * both.r_px) > 0
             explained &= self._attention.discs(known.balls.xy_px[gone], reach[gone]) == 0
             changes[explained] = 0
             self._attention.looked(explained)
@@ -139,7 +138,6 @@ class Follower:
         seen = self._detector.sighted(frame, *self._detector.look(frame, self._detector.fine))
         balls = self._with_unmoved(seen, self._known.balls.take(unmoved))
         self._attention.looked()
-        self._lost, self._lost_until_s = Sighted.none(), np.zeros(0)
         self._learn(frame.t_s, balls, 0)
         return self._detector.told(frame, balls)
 
@@ -165,22 +163,20 @@ class Follower:
             xy_px=old.xy_px + share * (seen.xy_px - old.xy_px),
             xy_mm=old.xy_mm + share * (seen.xy_mm - old.xy_mm),
         )
-        doubted = unmoved.take(gap >= self._table.ball_diameter_mm)
-        doubted = replace(
-            doubted, scores=self.settings.doubt * doubted.scores, confidence=self.settings.doubt * doubted.confidence
-        )
-        return merged.joined(doubted.take(doubted.scores > self._detector.settings.threshold))
+        return merged.joined(self._doubted(unmoved.take(gap >= self._table.ball_diameter_mm)))
 
     def _rolled_on(self, frame: Frame, gone: Bool) -> tuple[Sighted, npt.NDArray[np.intp]]:
         """The balls that are found by their outlines where their motion takes them, and their indices."""
         s, known, diameter = self.settings, self._known, self._table.ball_diameter_mm
-        able = gone & (known.steady >= 2) & (known.unseen < s.unseen_frames) & known.balls.sharp
+        able = gone & (known.steady >= 2) & (known.unseen < s.unseen_frames)
+        # Where a ball has just moved its place is measured even if no pixel has changed much: its last millimetres.
+        able = known.balls.sharp & (able | (~gone & (known.steady >= 1) & (known.hot_until_s > frame.t_s)))
         step_mm = np.where(able[:, None], known.velocity_mm_s, 0.0) * (frame.t_s - self._seen_s if able.any() else 0.0)
         at = known.balls.xy_mm + step_mm
         if able.any():
             apart = np.linalg.norm(at[:, None] - at[None], axis=2)
             np.fill_diagonal(apart, np.inf)
-            able &= apart.min(axis=1) > s.alone_diameters * diameter
+            able &= ~gone | (apart.min(axis=1) > s.alone_diameters * diameter)
         index = np.flatnonzero(able)
         if len(index) == 0:
             return Sighted.none(), index
@@ -192,8 +188,7 @@ class Follower:
     ) -> Detections:
         """Look at what changed and at the balls that are ``gone`` from the list until they are seen again."""
         balls = self._known.balls
-        lost = self._lost.take(self._lost_until_s > frame.t_s)
-        sought = balls.take(gone).joined(lost)
+        sought = balls.take(gone)
         discs = self._attention.discs(sought.xy_px, 1.1 * sought.r_px)
         spots, labels = self._attention.spots(changes, discs)
         kept = ~gone
@@ -215,24 +210,40 @@ class Follower:
         if crowd_due:
             self._crowd_s = frame.t_s
         old = balls.take(kept).joined(followed)
-        now, count = self._with_new(frame, old, *found)
-        self._seek(frame.t_s, balls.take(gone), now)
+        now, count = self._with_new(frame, old, *self._borne_out(changes, sought, *found))
+        now = now.joined(self._barely_touched(changes, sought, now))
         mask = np.isin(labels, [spot.label for spot in looked])
         self._attention.looked(mask)
         self._learn(frame.t_s, now, count)
         return self._detector.told(frame, now, occluders=self._cover_due(frame.t_s, moved=bool(crowds)))
 
-    def _seek(self, t_s: float, gone: Sighted, now: Sighted) -> None:
-        """Remember the balls that are gone from where they were and not seen: they are looked for there for a while."""
-        still = self._lost_until_s > t_s
-        lost, until = self._lost.take(still).joined(gone), np.append(
-            self._lost_until_s[still], np.full(len(gone), t_s + self.settings.seek_s)
-        )  # fmt: skip
-        if len(lost) and len(now):
-            apart = np.linalg.norm(lost.xy_mm[:, None] - now.xy_mm[None], axis=2).min(axis=1)
-            missing = apart > self._table.ball_radius_mm
-            lost, until = lost.take(missing), until[missing]
-        self._lost, self._lost_until_s = lost, until
+    def _borne_out(self, changes: F32, sought: Sighted, boxes: F64, scores: F64) -> tuple[F64, F64]:
+        """The boxes where pixels changed or a ball is sought: of the same pixels a look in another frame says much the
+        same, and where it says another thing it is no better."""
+        if len(boxes) == 0:
+            return boxes, scores
+        middle, reach = (boxes[:, :2] + boxes[:, 2:]) / 2, (boxes[:, 2:] - boxes[:, :2]).max(axis=1) / 2
+        new = self._attention.stirred(changes, middle, reach)
+        if len(sought):
+            away = np.linalg.norm(middle[:, None] - sought.xy_px[None], axis=2)
+            new |= (away < 2 * sought.r_px).any(axis=1)
+        return boxes[new], scores[new]
+
+    def _barely_touched(self, changes: F32, sought: Sighted, now: Sighted) -> Sighted:
+        """Of the balls sought and not found those whose pixels hardly changed: they are still there, if less surely."""
+        if len(sought) == 0:
+            return sought
+        there = ~self._attention.stirred(changes, sought.xy_px, sought.r_px, clearly=True)
+        if len(now):
+            apart = np.linalg.norm(sought.xy_mm[:, None] - now.xy_mm[None], axis=2).min(axis=1)
+            there &= apart > self._table.ball_radius_mm
+        return self._doubted(sought.take(there))
+
+    def _doubted(self, balls: Sighted) -> Sighted:
+        """Balls that were not seen again though they cannot have gone; those doubted too often are left out."""
+        doubt = self.settings.doubt
+        less = replace(balls, scores=doubt * balls.scores, confidence=doubt * balls.confidence)
+        return less.take(less.scores > self._detector.settings.threshold)
 
     def _cover_due(self, t_s: float, *, moved: bool) -> bool:
         """Whether what covers the cloth is to be looked at again: often while people move, seldom otherwise."""
@@ -295,9 +306,10 @@ class Follower:
             same = away[np.arange(count), nearest] < diameter
             velocity = (balls.xy_mm - before.balls.xy_mm[nearest]) / dt
             now.velocity_mm_s = np.where(same[:, None], velocity, np.inf)
-            still = same & (
-                np.linalg.norm(balls.xy_mm - before.anchor_mm[nearest], axis=1) < s.moved_diameters * diameter
-            )
+            # What no pixel bears out is the measurement's own unsteadiness.
+            stirred = self._stirred[nearest] if len(self._stirred) == len(before.balls) else np.ones(count, bool)
+            step_mm = np.linalg.norm(balls.xy_mm - before.anchor_mm[nearest], axis=1)
+            still = same & (~stirred | (step_mm < s.moved_diameters * diameter))
             now.hot_until_s = np.where(still, before.hot_until_s[nearest], now.hot_until_s)
             now.anchor_mm = np.where(still[:, None], before.anchor_mm[nearest], now.anchor_mm)
             with np.errstate(invalid="ignore"):
