@@ -22,6 +22,7 @@ from vision_referee.pipeline import recorded
 from vision_referee.pipeline.checkpoint import Checkpoint, Checkpoints, read_checkpoint
 from vision_referee.pipeline.recorded import AnalysisRequest, Sight, analyze
 from vision_referee.record.match_folder import FolderMark, MatchFolderWriter, part_of, publish
+from vision_referee.review.whole_match import analyze_whole
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +179,17 @@ def test_an_analysis_that_only_lacked_its_report_is_not_looked_at_again(tmp_path
     StoppingEye.looks = 0
     assert recorded.can_be_gone_on_with(asked)
     assert analyze(asked, see=STOPPING, resume=True) == part_of(asked.out) and StoppingEye.looks == 0
+
+
+def test_a_match_that_is_done_is_not_done_again(tmp_path: Path, short: Path) -> None:
+    asked = request(tmp_path / "m", short)
+    made = analyze_whole(asked, see=TOLD)
+    before = content(made)
+    StoppingEye.looks = 0
+    assert analyze_whole(asked, see=STOPPING, resume=True) == made and StoppingEye.looks == 0
+    assert content(made) == before
+    analyze_whole(replace(asked, players=("Vera", "Gleb")), see=STOPPING, resume=True)
+    assert StoppingEye.looks > 30
 
 
 def test_unusable_input_leaves_nothing_even_late(tmp_path: Path, short: Path) -> None:

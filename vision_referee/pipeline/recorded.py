@@ -132,6 +132,11 @@ def _opened(out: Path, found: Checkpoint | None, eyes_from: str) -> tuple[MatchF
     return MatchFolderWriter(out), None
 
 
+def is_done(request: AnalysisRequest) -> bool:
+    """Whether the match is there already, made from the same videos by the same settings and software."""
+    return _is_finished(request.out.absolute(), _fingerprint(request))
+
+
 def can_be_gone_on_with(request: AnalysisRequest) -> bool:
     """Whether an analysis of the same videos by the same settings was broken off and left something to go on from."""
     part, fingerprint = part_of(request.out.absolute()), _fingerprint(request)
@@ -142,10 +147,10 @@ def _fingerprint(request: AnalysisRequest) -> str:
     return fingerprint_of([request.stamp(), __version__, models_in_use()])
 
 
-def _is_finished(part: Path, fingerprint: str) -> bool:
-    """Whether only what is made for people, and the folder's name, are wanting."""
+def _is_finished(folder: Path, fingerprint: str) -> bool:
+    """Whether all is seen and told: at most what is made for people, and the folder's name, are wanting."""
     try:
-        info = read_match_info(part)
+        info = read_match_info(folder)
     except InputError:
         return False
     return info.status == COMPLETE and info.extra.get(MADE_FROM) == fingerprint

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vision_referee.domain.errors import RecordStopped
 from vision_referee.pipeline.progress import Listener
-from vision_referee.pipeline.recorded import AnalysisRequest, Sight, analyze, can_be_gone_on_with
+from vision_referee.pipeline.recorded import AnalysisRequest, Sight, analyze, can_be_gone_on_with, is_done
 from vision_referee.record.match_folder import part_of, publish
 from vision_referee.review.products import make_products
 
@@ -26,6 +26,8 @@ def analyze_whole(
         RecordStopped: the disk takes no more; with ``resume`` it can be gone on with.
         InputError: an input cannot be used or the folder cannot be written; nothing is left behind.
     """
+    if resume and is_done(request):
+        return request.out.absolute()
     if resume and warn is not None and part_of(request.out.absolute()).exists() and not can_be_gone_on_with(request):
         warn(f"{request.out}: what was left there is of another video, other settings or another version; begun anew")
     part = analyze(request, listener, see, resume=resume)
