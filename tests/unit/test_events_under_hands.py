@@ -107,7 +107,9 @@ def test_a_ball_hidden_for_long_under_a_body_is_still_there():
 
 def test_a_ball_that_a_hand_pushes_along_was_touched_by_the_hand_and_not_struck():
     world = World({"cue": (600.0, 880.0), "a": (1600.0, 960.0), "b": (2500.0, 300.0)})
-    world.drag(3.0, 3.5, "a", 180.0, 40.0).run(6.0)
+    for t, share in ((3.0, 0.1), (3.1, 0.25), (3.2, 0.3), (3.3, 0.25), (3.4, 0.1)):
+        world.drag(t, t + 0.1, "a", 180.0 * share, 40.0 * share)
+    world.run(6.0)
 
     def hand(t):
         share = float(np.clip((t - 3.0) / 0.5, 0, 1))
@@ -118,6 +120,18 @@ def test_a_ball_that_a_hand_pushes_along_was_touched_by_the_hand_and_not_struck(
     (touch,) = of(events, "touch")
     assert touch.by is TouchedBy.HAND
     assert touch.moved_mm == pytest.approx(184, abs=10)
+
+
+def test_a_ball_struck_too_fast_to_be_seen_was_not_taken_away():
+    world = World({"cue": (600.0, 880.0), "a": (1500.0, 880.0), "b": (2500.0, 300.0)})
+    world.strike(2.0, "cue", 6000.0, 0.0).take(2.3, "cue").run(7.0)
+    frames = world.detections(dropout=0.0, hidden={"cue": (2.0, 9.0)})
+    cue = [(480.0, 880.0, 50.0)]
+    _, events = watched(under(frames, lambda t: cue if 1.5 <= t <= 2.3 else []))
+    assert not of(events, "picked_up")
+    (strike,) = of(events, "strike")
+    assert strike.t == pytest.approx(2.0, abs=0.06)
+    assert strike.confidence < 0.9
 
 
 def test_nothing_near_nothing_touched():

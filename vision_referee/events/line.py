@@ -20,7 +20,7 @@ from vision_referee.domain.table import TableSpec
 from vision_referee.events.close_meetings import find_close_meetings
 from vision_referee.events.contacts import find_touchings
 from vision_referee.events.cushions import find_cushions, find_grazes, find_hidden_bounces
-from vision_referee.events.handling import find_handling
+from vision_referee.events.handling import find_handling, find_unseen_strikes
 from vision_referee.events.jolts import find_shakes
 from vision_referee.events.lines import find_crossings
 from vision_referee.events.naming import is_unknown, renamed_event, renamed_row
@@ -240,6 +240,7 @@ class MotionStage:
         find_cushions(scene)
         find_grazes(scene)
         find_close_meetings(scene)
+        find_unseen_strikes(scene, tracker)
         explain_starts(scene)
         find_hidden_bounces(scene)
         find_tips(scene)

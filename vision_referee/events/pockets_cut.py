@@ -42,6 +42,5 @@ def may_fall_depth_mm(table: TableSpec) -> float:
 
 
 def perhaps_hanging_depth_mm(table: TableSpec) -> float:
-    """From where on a resting centre may hang: pool and snooker mouths vary, some holes reach in front of the noses'
-    line."""
+    """From where on a resting centre may hang: the mouths of pool and snooker tables vary, and some reach far in."""
     return hanging_depth_mm(table) if table.family == "pyramid" else -1.2 * table.ball_diameter_mm

@@ -15,6 +15,7 @@ F64 = npt.NDArray[np.float64]
 _A_CUE_COVERS, _A_HAND_COVERS = 0.08, 0.2
 """Shares of the ring about a ball."""
 _A_HAND_TAKES_S = 1.5
+_AT_FIRST_S = 0.12
 _FRICTION_MM_S2 = 200.0
 """A ball that a hand lets go of brakes by less."""
 
@@ -94,6 +95,8 @@ def goes_under_a_hand(scene: Scene, path: BallPath, start_s: float) -> bool:
         return False  # it rolled to its stop
     times = np.arange(start_s, stop_s, 0.05)
     home = path.at(start_s - 0.01)
+    if float(np.hypot(*(path.at(start_s + _AT_FIRST_S) - home))) > 0.65 * fastest * _AT_FIRST_S:
+        return False  # a blow: fastest at first, where a hand has to get going
     places = path.sample(times)
     away = np.hypot(*(places - home).T)
     moving = np.array([path.moving_at(float(t)) for t in times], np.bool_)
