@@ -18,7 +18,7 @@ from vision_referee.tracking.tracklets import Tracklet
 F64 = npt.NDArray[np.float64]
 _NO_NUMBER_LOG = -3.0
 """Log-evidence, against "all numbers alike", that a ball has none of them: it is no ball, or one counted twice."""
-_SURE = 0.97
+_SURE = 0.95
 """Probability from which a number is told. A told number stays, so it had better be right."""
 
 

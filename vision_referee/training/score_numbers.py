@@ -21,6 +21,7 @@ from vision_referee.training.scenes import SPLITS
 F64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
 
+_BEFORE_PLAY_S = 1.0
 _ANSWER = 0.8
 """Probability above which one look counts as answered."""
 _SIZES = (("14-19 px", 14, 19), ("19-26 px", 19, 26), ("26-33 px", 26, 33), ("33-45 px", 33, 45), ("45+ px", 45, 1e9))
@@ -116,8 +117,9 @@ def told_in_play(looks: PlayedLooks, number_p: F64) -> Iterator[tuple[str, bool,
         ball.label = "cue" if number == 0 else f"u{ball.id + 1}"
     pots = [(t_s, "at the pot", [ball]) for ball, t_s in looks.pots]
     objects = [i for i, number in enumerate(looks.numbers) if number]
-    rests = [(t_s, f"after stroke {k + 1}", objects) for k, t_s in enumerate(looks.rests_s)]
-    moments = sorted([(1.0, "at first", objects), *rests, *pots], key=lambda m: m[0])
+    ends = [t_s for t_s in looks.rests_s if t_s > _BEFORE_PLAY_S]
+    rests = [(t_s, f"after stroke {k + 1}", objects) for k, t_s in enumerate(ends)]
+    moments = sorted([(_BEFORE_PLAY_S, "at first", objects), *rests, *pots], key=lambda m: m[0])
     seen = 0
     for t_s, moment, asked in moments:
         while seen < len(looks.t_s) and looks.t_s[seen] <= t_s:
