@@ -4,8 +4,9 @@ usage: python benchmarks/speed.py [--seconds 20] [--sizes 1280x720 1920x1080] [-
                                   [--json FILE] [--enter]
 
 One simulated match is filmed and coded at each size and bit rate (Mb/s); everything is measured on the same files in
-one run, so that the ratios hold whatever the machine. ``--others`` adds what one would write instead:
-ultralytics' yolo11n (untrained: only its cost counts) on every frame with ByteTrack.
+one run, so that the ratios hold whatever the machine. ``--others`` adds what one would write instead: ultralytics'
+yolo11n (untrained: only its cost counts) on every frame with its ByteTrack, and this detector's network on every frame
+with the ByteTrack of ``trackers`` (extra ``bench``).
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ from tables import enter, table
 from vision_referee.calibration.find import calibrate_frames
 from vision_referee.calibration.tables import load_table
 from vision_referee.detection.detector import BallDetector
+from vision_referee.detection.follower import Follower
+from vision_referee.detection.pixel_detector import PixelDetector
+from vision_referee.detection.region import whole_picture
+from vision_referee.detection.settings import DetectorSettings
 from vision_referee.events.line import MotionStage
 from vision_referee.simulation.scene_file import scene_from
 from vision_referee.video.changes import ChangeDetector
@@ -140,7 +145,10 @@ def stages(video: Path, seconds: float) -> dict[str, float]:
     detector = BallDetector(calibration)
     detector.detect(next(fresh(held)))
     detections = []
-    out["detection on every frame"] = held_s / timed(lambda: detections.extend(detector.detect(f) for f in fresh(held)))
+    out["network on every frame"] = held_s / timed(lambda: [detector.detect(f) for f in fresh(held)])
+    out["network on every frame, large"] = held_s / timed(lambda: [detector.detect(f, fine=True) for f in fresh(held)])
+    follower = Follower(detector)
+    out["following what changed"] = held_s / timed(lambda: detections.extend(follower.follow(f) for f in fresh(held)))
     motion = MotionStage(spec)
     out["tracking and events"] = held_s / timed(lambda: [*(motion.push(d) for d in detections), motion.flush()])
     return out
@@ -169,7 +177,10 @@ def start_up() -> float:
 
 
 def others(video: Path) -> dict[str, float]:
-    """A general detector of the usual size on every frame, with a general tracker."""
+    """What one would write instead, on every frame: a general detector of the usual size with a general tracker, and
+    this detector's network with one (extra ``bench``)."""
+    import supervision
+    from trackers import ByteTrackTracker
     from ultralytics import YOLO
 
     held = held_frames(video)
@@ -177,7 +188,21 @@ def others(video: Path) -> dict[str, float]:
     pictures = [f.bgr() for f in held]
     model.track(pictures[0], persist=True, tracker="bytetrack.yaml", verbose=False)
     took_s = timed(lambda: [model.track(p, persist=True, tracker="bytetrack.yaml", verbose=False) for p in pictures])
-    return {"yolo11n and ByteTrack on every frame": len(held) / 30 / took_s}
+    held_s = len(held) / 30
+    slim, region = PixelDetector(), whole_picture(*held[0].size_px, pixels=DetectorSettings().fine_pixels)
+    tracker = ByteTrackTracker()
+
+    def followed(frame: Frame) -> object:
+        boxes, scores = slim.close_boxes(frame, region)
+        kinds = np.zeros(len(boxes), int)
+        return tracker.update(supervision.Detections(xyxy=boxes, confidence=scores, class_id=kinds))
+
+    followed(next(fresh(held)))
+    slim_s = timed(lambda: [followed(frame) for frame in fresh(held)])
+    return {
+        "yolo11n and ByteTrack on every frame": held_s / took_s,
+        "the slim network and trackers' ByteTrack on every frame": held_s / slim_s,
+    }
 
 
 def main() -> int:
