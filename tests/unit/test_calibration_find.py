@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import pytest
 from drawn_table import camera_over, draw_table
+from video_files import picture
 
 from vision_referee.calibration.calibration import Calibration
 from vision_referee.calibration.camera import Camera
@@ -160,6 +161,12 @@ def test_no_table_in_view_is_refused_with_a_reason() -> None:
         calibrate_image(square)
     with pytest.raises(CalibrationError, match="small"):
         calibrate_image(np.zeros((60, 80, 3), np.uint8))
+
+
+@pytest.mark.parametrize("index", [24, 36, 60])
+def test_coloured_bars_are_no_table(index: int) -> None:
+    with pytest.raises(CalibrationError):
+        calibrate_image(picture(index, (640, 384)), table=PYRAMID)
 
 
 def test_corners_that_are_no_table_are_refused() -> None:

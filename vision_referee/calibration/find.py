@@ -37,6 +37,9 @@ _MARKED_PX = 2.0
 """How well a person marks a corner, one standard deviation."""
 _LEAST_ELEVATION_DEG = 8.0
 _LARGEST_RESIDUAL_PX = 3.0
+_LARGEST_ERROR_BALLS = 1.0
+"""Diameters of a ball: where its place is not even known to so much, what was read need not be a table at all."""
+_NOT_TRUSTED = "no table in view that can be trusted; mark the corners of the playing surface"
 _LEAST_CONFIDENCE = 0.28
 """Below it are coloured rectangles that are no tables; tables known by their rails alone are at 0.3 and more."""
 
@@ -233,8 +236,11 @@ def _assemble(bgr: U8, found: Found, table: TableSpec, reason: str, head: str | 
         confidence *= 0.5  # the rails alone: the noses are where cushions usually have them
     mouth = middle_mouth_mm(smooth_lab(bgr, 0.7 * pixel), refined.camera, table, refined.breadth_mm)
     if confidence < _LEAST_CONFIDENCE:
-        raise CalibrationError("no table in view that can be trusted; mark the corners of the playing surface")
-    return _calibration(bgr, refined, table, reason, head, method, confidence, mouth, found.covariance)
+        raise CalibrationError(_NOT_TRUSTED)
+    made = _calibration(bgr, refined, table, reason, head, method, confidence, mouth, found.covariance)
+    if made.expected_error_mm > _LARGEST_ERROR_BALLS * table.ball_diameter_mm:
+        raise CalibrationError(_NOT_TRUSTED)
+    return made
 
 
 def _refuse_doubtful(refined: Refined, table: TableSpec, pixel: float) -> None:
