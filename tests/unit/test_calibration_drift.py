@@ -49,6 +49,21 @@ def test_a_bump_is_noticed_within_seconds_and_solved() -> None:
     assert np.allclose(found[0].camera.matrix, before.camera.matrix, rtol=1e-3)
 
 
+def test_a_camera_that_was_moved_after_its_calibration_is_solved_at_the_first_picture() -> None:
+    camera = camera_over(TABLE, elevation_deg=70)
+    moved = replace(camera, rvec=camera.rvec + np.array([0.006, -0.008, 0.012]))
+    true = moved.project(table_corners(TABLE, 0.0, TABLE.nose_height_mm))
+    found = DriftWatch(start(camera)).push(frames([moved])[0])
+    assert found is not None
+    assert np.linalg.norm(found.corners_px - true, axis=1).max() < 1.5
+
+
+def test_one_picture_does_not_undo_a_careful_calibration() -> None:
+    camera = camera_over(TABLE, elevation_deg=70)
+    near = replace(camera, rvec=camera.rvec + 0.35 * np.array([0.003, -0.004, 0.006]))
+    assert DriftWatch(start(near)).push(frames([camera])[0]) is None
+
+
 def test_a_still_camera_is_left_alone_while_people_pass() -> None:
     camera = camera_over(TABLE, elevation_deg=70)
     watch = DriftWatch(start(camera), check_every_s=0.5)

@@ -28,6 +28,9 @@ FOLLOW_FOR_S = 4.0
 """After the last motion seen, how long every frame is looked at: who holds a camera by hand moves it again."""
 _FOLLOWED_PX = 4.5
 """Beyond such a shift the calibration is moved along, and following goes on from there."""
+_ELSEWHERE_PX = 5.0
+"""At the first look: a camera that has been moved since the calibration was made, not the error of reading one picture
+(up to 4.2 pixels over rendered tables whose true camera was given)."""
 _STILL = 0.6
 """Shifts below this share of the threshold are no motion."""
 _LATEST = 0.6
@@ -132,10 +135,11 @@ class DriftWatch:
         return self.calibration
 
     def _first_look(self, frame: Frame, luma: U8, slopes: F32) -> Calibration | None:
-        """The calibration may come from other frames than this: begin with where the edges are now."""
+        """The calibration may come from another day than this: begin with where the edges are now, if that is another
+        place. One picture alone is read less surely than the many that a calibration is made of."""
         self._reference = slopes
         solved = resolve_pose(frame.bgr(), self.calibration)
-        if solved is None or corner_shift_px(solved, self.calibration) < self._threshold_px:
+        if solved is None or corner_shift_px(solved, self.calibration) < _ELSEWHERE_PX * self._pixel:
             return None
         self._use(solved, luma)
         return solved
