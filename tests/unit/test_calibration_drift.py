@@ -51,7 +51,7 @@ def test_a_bump_is_noticed_within_seconds_and_solved() -> None:
 
 def test_a_camera_that_was_moved_after_its_calibration_is_solved_at_the_first_picture() -> None:
     camera = camera_over(TABLE, elevation_deg=70)
-    moved = replace(camera, rvec=camera.rvec + np.array([0.006, -0.008, 0.012]))
+    moved = replace(camera, rvec=camera.rvec + 2.5 * np.array([0.003, -0.004, 0.006]))
     true = moved.project(table_corners(TABLE, 0.0, TABLE.nose_height_mm))
     found = DriftWatch(start(camera)).push(frames([moved])[0])
     assert found is not None
