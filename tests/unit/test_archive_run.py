@@ -92,7 +92,7 @@ def test_a_table_says_what_differs_from_match_to_match(tmp_path: Path, separator
 
 def test_what_a_table_says_of_a_match_holds_over_the_folder_it_lies_in(tmp_path: Path) -> None:
     files(tmp_path, "v/a.mp4", "v/b.mp4")
-    (tmp_path / "t.csv").write_text("source,players\nv/a.mp4,\"Anna,Boris\"\n", encoding="utf-8")
+    (tmp_path / "t.csv").write_text('source,players\nv/a.mp4,"Anna,Boris"\n', encoding="utf-8")
     jobs = wanted(tmp_path, str(tmp_path / "v"), lists=(tmp_path / "t.csv",))
     assert [job.request.players for job in jobs] == [("Anna", "Boris"), ("A", "B")]
 
@@ -109,13 +109,13 @@ def test_what_officials_said_lies_beside_the_video(tmp_path: Path) -> None:
         ("source,stake\na.mp4,5\n", "stake"),
         ("source,rules\na.mp4,chess\n", "chess"),
         ("source,head\na.mp4,north\n", "line 2"),
-        ("source,players\na.mp4,\"A,A\"\n", "line 2"),
+        ('source,players\na.mp4,"A,A"\n', "line 2"),
         ("source,name\na.mp4,../../etc\n", "name"),
         ("source,name\na.mp4,x\nb.mp4,x\n", "two matches"),
         ("source,rules\n,american\n", "no source"),
         ("source,rules\na.mp4,american,more\n", "more cells"),
-        ("source,rules\n\"a.mp4,american\n", "not a table"),
-        ("source,\"rules\"x\na.mp4,american\n", "not a table"),
+        ('source,rules\n"a.mp4,american\n', "not a table"),
+        ('source,"rules"x\na.mp4,american\n', "not a table"),
     ],
 )
 def test_a_list_that_makes_no_sense_is_refused_before_anything_begins(tmp_path: Path, text: str, says: str) -> None:

@@ -146,9 +146,7 @@ def test_a_damaged_checkpoint_is_none(tmp_path: Path, damage: str) -> None:
     assert read_checkpoint(tmp_path, "x") is None
 
 
-def test_files_that_are_gone_cost_time_and_nothing_else(
-    tmp_path: Path, short: Path, expected: dict[str, Any]
-) -> None:
+def test_files_that_are_gone_cost_time_and_nothing_else(tmp_path: Path, short: Path, expected: dict[str, Any]) -> None:
     asked = request(tmp_path / "m", short)
     broken_off_at(asked, 70)
     shutil.rmtree(part_of(asked.out) / "tracks.parts")
@@ -168,9 +166,7 @@ def test_a_checkpoint_from_elsewhere_runs_no_code() -> None:
 
 
 def _mark() -> FolderMark:
-    return FolderMark(
-        events_bytes=0, rulings_bytes=0, track_parts=0, next_event_id=1, last_t_s=0.0, out_of_order=False
-    )
+    return FolderMark(events_bytes=0, rulings_bytes=0, track_parts=0, next_event_id=1, last_t_s=0.0, out_of_order=False)
 
 
 def test_an_analysis_that_only_lacked_its_report_is_not_looked_at_again(tmp_path: Path, short: Path) -> None:

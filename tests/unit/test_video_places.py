@@ -83,8 +83,6 @@ def test_the_place_of_a_frame_that_later_stages_still_hold_is_known(tmp_path: Pa
     ]
 
 
-
-
 @pytest.mark.parametrize("stopped_at", range(3, 60, 8))
 def test_what_changed_is_told_the_same_after_a_stop(tmp_path: Path, stopped_at: int) -> None:
     """Still stretches, movement and a cut: the detector goes on from what had come out of it."""

@@ -114,9 +114,7 @@ class _Table:
                 pass
 
 
-def match_facts(
-    events: Sequence[Event], rulings: Sequence[Ruling], table: TableSpec
-) -> tuple[list[Stroke], list[Pot]]:
+def match_facts(events: Sequence[Event], rulings: Sequence[Ruling], table: TableSpec) -> tuple[list[Stroke], list[Pot]]:
     """Strokes (lags left out) and pots of a match. ``events`` as :func:`standing` gives them."""
     strokes: list[Stroke] = []
     pots: list[Pot] = []
@@ -203,9 +201,7 @@ def _pot(
     )  # fmt: skip
 
 
-def _aim(
-    stroke: Stroke, target: str, at: Place | None, pocket: PocketName | None, by: str, table: TableSpec
-) -> None:
+def _aim(stroke: Stroke, target: str, at: Place | None, pocket: PocketName | None, by: str, table: TableSpec) -> None:
     stroke.target, stroke.target_at, stroke.pocket, stroke.by = target, at, pocket, by
     stroke.distance_mm = None if at is None or pocket is None else math.dist(at, table.pocket(pocket).mouth_mm)
     stroke.cue_distance_mm = None if at is None or target == stroke.strike.ball else math.dist(at, stroke.cue_at)

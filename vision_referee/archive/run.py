@@ -126,9 +126,7 @@ class Archive:
         rows.writerow(["name", "source", "problem", "attempts", "at", "host"])
         for record in self.book.all():
             if record.status is Status.FAILED:
-                rows.writerow(
-                    [record.name, record.source, record.problem, record.attempts, record.at, record.host]
-                )
+                rows.writerow([record.name, record.source, record.problem, record.attempts, record.at, record.host])
         replace_text(self.out / FAILURES, text.getvalue())
 
 

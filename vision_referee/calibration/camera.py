@@ -80,7 +80,7 @@ class Camera:
         xy = np.asarray(xy_mm, np.float64).reshape(-1, 2)
         centres = np.column_stack([xy, np.full(len(xy), radius_mm)])
         rotation, _ = cv2.Rodrigues(self.rvec)
-        depth = (centres @ rotation.T + self.tvec.reshape(3))
+        depth = centres @ rotation.T + self.tvec.reshape(3)
         distance = np.linalg.norm(depth, axis=1)
         focal = (self.matrix[0, 0] + self.matrix[1, 1]) / 2
         # A sphere's outline is a cone of half-angle asin(r/d); near the axis the disc's radius is f * r / z.

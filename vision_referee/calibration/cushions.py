@@ -119,9 +119,14 @@ def fit_cushions(
         missing, outside = cloth_mismatch(cloth, pose.camera(size), table, breadth, rise)
         fits.append(
             CushionFit(
-                quad=quad, turn=turn, pose=pose, breadth_mm=breadth, rise_mm=rise,
+                quad=quad,
+                turn=turn,
+                pose=pose,
+                breadth_mm=breadth,
+                rise_mm=rise,
                 supports=(supports[0], supports[1], supports[2], supports[3]),
-                score=score + contrast - 5.0 * (missing + outside), pocket_contrast=contrast,
+                score=score + contrast - 5.0 * (missing + outside),
+                pocket_contrast=contrast,
             )
         )
     return sorted(fits, key=lambda fit: -fit.score)[:keep]
@@ -318,6 +323,7 @@ def _scored(
     sides: list[_Side], readings: _Readings, table: TableSpec, shape: CushionShape, size: tuple[int, int]
 ) -> list[tuple[float, Pose, float, float, list[float]]]:
     """Readings with their best breadth and rise, best first: how well noses and rail edges are seen, side by side."""
+
     def seen(kind: str, breadth: float, rise: float, of: _Readings) -> F64:
         return np.stack(
             [_strength(s, i, of, table, size, breadth, rise, getattr(s.map, kind)) for i, s in enumerate(sides)], axis=1

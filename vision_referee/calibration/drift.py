@@ -234,9 +234,7 @@ class _EdgeSamples:
                     grids.append(picks[:, None, :] + offsets[None, :, None] * normal)
                     middles.append(piece.mean(axis=0))
                     normals.append(normal)
-        return _EdgeSamples(
-            grid_px=np.array(grids, np.float32), middles=np.array(middles), normals=np.array(normals)
-        )
+        return _EdgeSamples(grid_px=np.array(grids, np.float32), middles=np.array(middles), normals=np.array(normals))
 
     def slopes(self, luma: U8) -> F32:
         """(pieces, samples, offsets) change of brightness across the edges; 0 outside the picture."""
@@ -302,6 +300,4 @@ def _similarity(middles: F64, normals: F64, moves: F64, calibration: Calibration
 def _field(motion: F64, points_px: F64, centre_px: F64, size_px: float) -> F64:
     """How far (n, 2) a similarity of the picture moves points (n, 2)."""
     off = (points_px - centre_px) / size_px
-    return np.asarray(
-        motion[:2] + motion[2] * np.column_stack([-off[:, 1], off[:, 0]]) + motion[3] * off, np.float64
-    )
+    return np.asarray(motion[:2] + motion[2] * np.column_stack([-off[:, 1], off[:, 0]]) + motion[3] * off, np.float64)

@@ -178,9 +178,7 @@ def calibrate_corners(
     refined = refine(lab, camera, table, shape, shape.breadth_mm, shape.rise_mm, pixel)
     marked = np.roll(clockwise, -turn, axis=0)
     if refined is not None:
-        moved = np.linalg.norm(
-            refined.camera.project(table_corners(table, 0.0, table.nose_height_mm)) - marked, axis=1
-        )
+        moved = np.linalg.norm(refined.camera.project(table_corners(table, 0.0, table.nose_height_mm)) - marked, axis=1)
         if moved.max() < 8 * pixel and refined.residual_px < 1.5 * pixel:
             assert refined.fit is not None
             own = change_covariance(refined.camera, refined.fit.covariance, refined.fit.reach_mm)

@@ -68,9 +68,7 @@ def jaw_mm(table: TableSpec, jaw: Jaw, corner_mm: float, middle_mm: float, bread
     )
 
 
-def find_jaws(
-    lab: F32, camera: Camera, table: TableSpec, breadth_mm: float, rise_mm: float, pixel: float
-) -> list[Jaw]:
+def find_jaws(lab: F32, camera: Camera, table: TableSpec, breadth_mm: float, rise_mm: float, pixel: float) -> list[Jaw]:
     """The jaws seen near where ``camera`` has them; those hidden, or like their cushion in colour, are left out."""
     found: list[Jaw] = []
     corner, middle = jaw_offset_mm(table, breadth_mm)

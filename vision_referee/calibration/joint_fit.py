@@ -296,5 +296,3 @@ def _system(
     tie /= BREADTH_SPREAD_MM
     apart = tie @ values
     return cost + float(apart @ apart), normal + tie.T @ tie, gradient + tie.T @ apart, off
-
-

@@ -24,9 +24,7 @@ _MARGIN = 4.0
 """By how much chi squared a table must beat another to be believed."""
 
 
-def recognise_table(
-    calibration: Calibration, boxes_px: npt.ArrayLike
-) -> tuple[TableSpec, str]:
+def recognise_table(calibration: Calibration, boxes_px: npt.ArrayLike) -> tuple[TableSpec, str]:
     """The likeliest shipped table, and why, in one sentence.
 
     ``boxes_px`` (n, 4): x y x y of balls on the cloth as a detector gave them, from any number of frames; one ball seen
@@ -41,9 +39,7 @@ def recognise_table(
     assumed = calibration.table
     if len(centres):
         xy_mm = calibration.balls_mm(centres)
-        inside = (
-            (xy_mm > 0).all(axis=1) & (xy_mm < [assumed.length_mm, assumed.width_mm]).all(axis=1) & (radii > 1.5)
-        )
+        inside = (xy_mm > 0).all(axis=1) & (xy_mm < [assumed.length_mm, assumed.width_mm]).all(axis=1) & (radii > 1.5)
         centres, radii, xy_mm = centres[inside], radii[inside], xy_mm[inside]
     if len(centres) < _LEAST_SIGHTINGS:
         return usual, f"{DEFAULT_TABLE}, for want of balls to measure the table by"

@@ -45,7 +45,10 @@ class ProgressMeter:
         left = (self._total_s - done_s) / speed if self._total_s and speed > 0.01 else None
         self._listener(
             Progress(
-                stage=stage, done_s=done_s, total_s=self._total_s, speed=speed,
+                stage=stage,
+                done_s=done_s,
+                total_s=self._total_s,
+                speed=speed,
                 left_s=None if left is None else max(left, 0.0),
             )
         )

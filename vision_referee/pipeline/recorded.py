@@ -174,9 +174,7 @@ class Sight:
 class Recording:
     """The recorded video(s) of one match and what is said of them, opened and ready to be watched."""
 
-    def __init__(
-        self, request: AnalysisRequest, officials: Sequence[Event] = (), *, see: Sight | None = None
-    ) -> None:
+    def __init__(self, request: AnalysisRequest, officials: Sequence[Event] = (), *, see: Sight | None = None) -> None:
         """``officials``: what officials said, beside the request's file. Raises InputError."""
         self._request = request
         self._see = see or Sight()

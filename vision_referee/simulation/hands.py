@@ -37,9 +37,7 @@ def _printed(label: str, table: TableSpec) -> int | None:
 class Hands:
     """A person's hands at a world's table. Each act lets the world's time pass until it is done."""
 
-    def __init__(
-        self, world: World, places: Places, actors: list[Actor], wardrobe: Wardrobe, *, numbers: bool
-    ) -> None:
+    def __init__(self, world: World, places: Places, actors: list[Actor], wardrobe: Wardrobe, *, numbers: bool) -> None:
         self.world = world
         self.table = world.table
         self.places = places

@@ -68,9 +68,7 @@ def build_table(pt: Any, table: TableSpec) -> Any:
         return np.array([p[0] * MM, p[1] * MM, height])
 
     def add_line(name: str, p: Vec2, q: Vec2) -> None:
-        linear[name] = parts.LinearCushionSegment(
-            name, p1=point(p), p2=point(q), direction=parts.CushionDirection.BOTH
-        )
+        linear[name] = parts.LinearCushionSegment(name, p1=point(p), p2=point(q), direction=parts.CushionDirection.BOTH)
 
     for pocket in table.pockets():
         out = (-pocket.inward[0], -pocket.inward[1])
