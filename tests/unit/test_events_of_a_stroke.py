@@ -179,6 +179,16 @@ def test_full_hit_of_look_alikes_keeps_them_apart():
     assert (last[struck].x, last[struck].y) == pytest.approx(end_b, abs=6)
 
 
+def test_a_first_stroke_with_another_ball_than_looks_say_is_in_doubt():
+    """Either the striker took the wrong ball, or the ball of another colour is not the cue ball: a person decides."""
+    world = World({"cue": (3000.0, 300.0), "a": (800.0, 880.0), "b": (1600.0, 500.0)})
+    world.strike(0.8, "a", 900, 0).strike(12.0, "a", 500, 200).run(20.0)
+    _, events = watched(world.detections())
+    first, second = of(events, "strike")
+    assert first.ball != "cue" and first.confidence <= 0.6
+    assert second.confidence > 0.9
+
+
 def test_two_balls_struck_at_once_are_two_strikes():
     """The lag: both players play together."""
     world = World({"cue": (500.0, 450.0), "15": (500.0, 1300.0)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from small_world import TABLE
 
 from vision_referee.tracking.breaks import break_between
 from vision_referee.tracking.identity import BallBook
@@ -178,10 +179,10 @@ def test_what_cannot_be_read_stays_unknown_and_is_identified_later_under_its_lab
 def test_the_ball_of_another_colour_is_the_cue_ball():
     book = BallBook()
     for k in range(6):
-        ball = book.new(np.zeros(2), 0.0)
+        ball = book.new(np.array([500.0 + 200 * k, 800.0]), 0.0)
         ball.colour_n = 20
         ball.colour_sum = 20 * (np.array([45.0, 45, 25]) if k == 3 else np.array([84.0, 1, 8 + 0.3 * k]))
-    cue = book.cue("pyramid")
+    cue = book.cue(TABLE)
     assert cue is not None and cue.id == 3
     book.name(cue)
     assert book.balls[3].label == "cue"
@@ -190,9 +191,18 @@ def test_the_ball_of_another_colour_is_the_cue_ball():
 def test_without_a_ball_that_differs_no_cue_ball_is_guessed():
     book = BallBook()
     for k in range(6):
-        ball = book.new(np.zeros(2), 0.0)
+        ball = book.new(np.array([500.0 + 200 * k, 800.0]), 0.0)
         ball.colour_n, ball.colour_sum = 20, 20 * np.array([84.0, 1, 8 + 0.3 * k])
-    assert book.cue("pyramid") is None
+    assert book.cue(TABLE) is None
+
+
+def test_what_shows_in_a_pocket_names_no_cue_ball_by_its_colour():
+    book = BallBook()
+    for k in range(4):
+        ball = book.new(np.array([15.0, 15.0]) if k == 3 else np.array([500.0 + 200 * k, 800.0]), 0.0)
+        ball.colour_n = 20
+        ball.colour_sum = 20 * (np.array([45.0, 0, 0]) if k == 3 else np.array([84.0, 1, 8 + 0.3 * k]))
+    assert book.cue(TABLE) is None
 
 
 def test_evidence_of_a_growing_tracklet_is_counted_once():

@@ -48,6 +48,8 @@ F64 = npt.NDArray[np.float64]
 _FIRST_LOOK_S = 3.0
 _HOLD_S = 30.0
 """How long the first seconds are held back where only the first strike can tell the cue ball."""
+_WHICH_CUE_BALL = 0.6
+"""Confidence of a first stroke that is played with another ball than the one whose looks say cue ball."""
 _RACKING_S = 15.0
 """How long the setting of a rack may take after the first balls lie."""
 _HANGS_S = 0.5
@@ -110,6 +112,7 @@ class MotionStage:
         self._racking: list[VisionEvent] = []
         self._held = MotionOutput()
         self._cue_settled = False
+        self._struck = False
         self._first_s: float | None = None
         self._before_cut: dict[int, F64] = {}
         """Where the balls were when the recording was cut."""
@@ -128,11 +131,26 @@ class MotionStage:
         if self._ready(detections.t_s):
             more = self._close(cut=False)
             out = MotionOutput(out.rows + more.rows, out.events + more.events)
-        return self._named(out, detections.t_s)
+        return self._doubted(self._named(out, detections.t_s))
 
     def flush(self) -> MotionOutput:
         """The video has ended: what is known is told."""
-        return self._named(self._close(cut=True), float("inf"))
+        return self._doubted(self._named(self._close(cut=True), float("inf")))
+
+    def _doubted(self, out: MotionOutput) -> MotionOutput:
+        """Looks named one ball the cue ball, and the first stroke was played with another: either may be wrong.
+
+        Two balls struck together are a lag, which needs no cue ball.
+        """
+        strikes = [e for e in out.events if isinstance(e, Strike)]
+        if self._struck or len(strikes) != 1:
+            return out
+        self._struck = True
+        strike = strikes[0]
+        if strike.ball == CUE:
+            return out
+        doubted = replace(strike, confidence=min(strike.confidence, _WHICH_CUE_BALL))
+        return MotionOutput(out.rows, [doubted if e is strike else e for e in out.events])
 
     def _named(self, out: MotionOutput, now_s: float) -> MotionOutput:
         """Holds back what is told until the cue ball is known: at the first strike, or after a while."""
@@ -222,7 +240,7 @@ class MotionStage:
             braking_mm_s2=float(np.median(self._braking)),
             after_cut=bool(self._before_cut),
         )
-        self._book.name(self._book.cue(self._table.family))
+        self._book.name(self._book.cue(self._table))
         for path in solved.paths.values():
             path.label = self._book.balls[path.ball].label
         scene = Scene(

@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vision_referee.domain.balls import CUE
+from vision_referee.domain.table import TableSpec
+from vision_referee.tracking.mouths import nearest_mouth
 from vision_referee.tracking.number_evidence import fair_log, number_marginals, number_posterior
 from vision_referee.tracking.tracklets import Tracklet
 
@@ -97,14 +99,18 @@ class BallBook:
         fitting = [b for b in away if _resembles(b, tracklets)]
         return max(fitting, key=lambda b: b.away_since_s or 0.0, default=None)
 
-    def cue(self, family: str) -> Ball | None:
-        """The cue ball as number reading or colour tell it; None in doubt."""
+    def cue(self, table: TableSpec) -> Ball | None:
+        """The cue ball as number reading or colour tell it; None in doubt.
+
+        What lies in a pocket's mouth may be the net or the leather behind it: its colour names no cue ball.
+        """
         named = next((b for b in self.balls.values() if b.label == CUE), None)
         if named is not None:
             return named
         balls = self.on_table()
         by_reading = _cue_by_reading(balls)
-        return by_reading if by_reading is not None else _cue_by_colour(balls, family)
+        clear = [b for b in balls if nearest_mouth(table, b.xy_mm)[1] > table.ball_radius_mm]
+        return by_reading if by_reading is not None else _cue_by_colour(clear, table.family)
 
     def name(self, cue: Ball | None) -> None:
         """Labels for those that have none yet; ``cue`` gets its own where it is still free."""
