@@ -189,6 +189,19 @@ def test_a_first_stroke_with_another_ball_than_looks_say_is_in_doubt():
     assert second.confidence > 0.9
 
 
+def test_the_ball_struck_first_is_the_cue_ball_though_another_looks_a_little_different():
+    """A yellowed or shaded object ball is no cue ball."""
+    world = World({"yellowed": (3000.0, 300.0), "a": (800.0, 880.0), "b": (1600.0, 500.0)})
+    world.strike(0.8, "a", 900, 0).run(12.0)
+    rows, events = watched(world.detections(colours={"yellowed": np.array([80.0, 4.0, 32.0])}))
+    (strike,) = of(events, "strike")
+    assert strike.ball == "cue" and strike.confidence > 0.9
+    first = {b.ball: (b.x, b.y) for b in of(events, "rest")[0].balls}
+    assert len(first) == 3
+    assert first["cue"] == pytest.approx((800.0, 880.0), abs=4)
+    assert (next(r.x for r in rows if r.ball == "cue")) == pytest.approx(800.0, abs=8)
+
+
 def test_two_balls_struck_at_once_are_two_strikes():
     """The lag: both players play together."""
     world = World({"cue": (500.0, 450.0), "15": (500.0, 1300.0)})

@@ -161,18 +161,27 @@ class MotionStage:
         held.events += out.events
         if self._first_s is None:
             self._first_s = now_s
-        self._cue_settled = any(b.label == CUE for b in self._book.balls.values())
-        strike = next((e for e in out.events if isinstance(e, Strike)), None)
+        self._cue_settled = not self._book.cue_guessed and any(b.label == CUE for b in self._book.balls.values())
+        strikes = [e for e in out.events if isinstance(e, Strike)]
+        strike = strikes[0] if strikes else None
         if not self._cue_settled and strike is not None and is_unknown(strike.ball):
-            ball = next(b for b in self._book.balls.values() if b.label == strike.ball)
-            ball.label = CUE
-            held.rows = [renamed_row(r, strike.ball, CUE) for r in held.rows]
-            held.events = [renamed_event(e, strike.ball, CUE) for e in held.events]
+            # Two balls struck together are a lag, which says nothing against a guess.
+            if len(strikes) == 1 or not self._book.cue_guessed:
+                self._crown(strike.ball)
             self._cue_settled = True
         if not self._cue_settled and strike is None and now_s - self._first_s < _HOLD_S:
             return MotionOutput()
         self._cue_settled, self._held = True, MotionOutput()
         return held
+
+    def _crown(self, label: str) -> None:
+        """The ball that was struck first is the cue ball: so it is called in all that is held back."""
+        held = self._held
+        instead, before = self._book.crown(next(b for b in self._book.balls.values() if b.label == label))
+        for old, new in ((CUE, instead), (before, CUE)):
+            if new:
+                held.rows = [renamed_row(r, old, new) for r in held.rows]
+                held.events = [renamed_event(e, old, new) for e in held.events]
 
     def balls_now(self) -> list[BallNow]:
         """Where the balls are at this moment, as the filters follow them, before the stroke is solved: for the eye."""

@@ -20,6 +20,8 @@ from vision_referee.tracking.tracklets import Tracklet
 F64 = npt.NDArray[np.float64]
 _NO_NUMBER_LOG = -3.0
 """Log-evidence, against "all numbers alike", that a ball has none of them: it is no ball, or one counted twice."""
+_PLAINLY_OTHER = 35.0
+"""CIELAB distance of a dyed cue ball from white ones; lamps, shade and yellowed balls stay below it."""
 _SURE = 0.95
 """Probability from which a number is told. A told number stays, so it had better be right."""
 
@@ -72,6 +74,8 @@ class BallBook:
     _next_id: int = 0
     _next_u: int = 1
     _told: set[int] = field(default_factory=set)
+    cue_guessed: bool = False
+    """The cue ball's label rests on a slight difference of colour alone; the first stroke knows better."""
 
     def new(self, xy_mm: F64, seen_s: float) -> Ball:
         ball = Ball(id=self._next_id, xy_mm=xy_mm, seen_s=seen_s)
@@ -109,8 +113,13 @@ class BallBook:
             return named
         balls = self.on_table()
         by_reading = _cue_by_reading(balls)
+        self.cue_guessed = False
         clear = [b for b in balls if nearest_mouth(table, b.xy_mm)[1] > table.ball_radius_mm]
-        return by_reading if by_reading is not None else _cue_by_colour(clear, table.family)
+        if by_reading is not None:
+            return by_reading
+        by_colour, away = _cue_by_colour(clear, table.family)
+        self.cue_guessed = by_colour is not None and away < _PLAINLY_OTHER
+        return by_colour
 
     def name(self, cue: Ball | None) -> None:
         """Labels for those that have none yet; ``cue`` gets its own where it is still free."""
@@ -129,6 +138,20 @@ class BallBook:
                 ball.label = f"u{self._next_u}"
                 self._next_u += 1
             taken.add(ball.label)
+
+    def crown(self, struck: Ball) -> tuple[str, str]:
+        """The first stroke was played with ``struck``: it is the cue ball, and not the one that was guessed.
+
+        Returns the labels that were in use until now: the guessed one's new label (empty where none was guessed), and
+        the one that ``struck`` had.
+        """
+        guessed = next((b for b in self.balls.values() if b.label == CUE), None)
+        instead, before = "", struck.label
+        if guessed is not None:
+            instead = guessed.label = f"u{self._next_u}"
+            self._next_u += 1
+        struck.label, self.cue_guessed = CUE, False
+        return instead, before
 
     def newly_identified(self) -> list[tuple[str, int]]:
         """(label, number) of balls whose number has become known since they were named; each is told once."""
@@ -183,23 +206,25 @@ def _cue_by_reading(balls: list[Ball]) -> Ball | None:
     return best if chance[best.id] > 0.6 and all(c < 0.5 * chance[best.id] for c in others) else None
 
 
-def _cue_by_colour(balls: list[Ball], family: str) -> Ball | None:
+def _cue_by_colour(balls: list[Ball], family: str) -> tuple[Ball | None, float]:
+    """The ball of another colour than the rest, and how far (CIELAB) its colour lies from theirs."""
+    nobody = (None, 0.0)
     seen = [b for b in balls if b.colour_n >= 3]
     if len(seen) < 2:
-        return None
+        return nobody
     colours = np.array([b.colour for b in seen])
     if not np.any(colours):
-        return None
+        return nobody
     if family in ("pool", "snooker"):
         # The white one: bright and without hue.
         whiteness = colours[:, 0] - 1.5 * np.hypot(colours[:, 1], colours[:, 2])
         order = np.argsort(-whiteness)
         clear = whiteness[order[0]] - whiteness[order[1]] > 8.0
-        return seen[int(order[0])] if clear and colours[order[0], 0] > 55.0 else None
+        return (seen[int(order[0])], np.inf) if clear and colours[order[0], 0] > 55.0 else nobody
     if len(seen) < 3:
-        return None
+        return nobody
     away = np.linalg.norm(colours - np.median(colours, axis=0), axis=1)
     order = np.argsort(-away)
     if away[order[0]] > 18.0 and away[order[0]] > 2.5 * away[order[1]]:
-        return seen[int(order[0])]
-    return None
+        return seen[int(order[0])], float(away[order[0]])
+    return nobody
