@@ -196,6 +196,16 @@ def test_without_a_ball_that_differs_no_cue_ball_is_guessed():
     assert book.cue(TABLE) is None
 
 
+def test_a_ball_in_the_shade_is_no_cue_ball():
+    """Lab colours of six blue balls under one lamp; the last lies at the cushion."""
+    colours = [(80, -10, -23), (68, -4, -28), (71, -6, -21), (65, -4, -25), (63, -5, -24), (37, -4, -18)]
+    book = BallBook()
+    for k, colour in enumerate(colours):
+        ball = book.new(np.array([500.0 + 200 * k, 800.0]), 0.0)
+        ball.colour_n, ball.colour_sum = 20, 20 * np.array(colour, float)
+    assert book.cue(TABLE) is None
+
+
 def test_what_shows_in_a_pocket_names_no_cue_ball_by_its_colour():
     book = BallBook()
     for k in range(4):

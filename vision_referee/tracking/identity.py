@@ -20,6 +20,8 @@ from vision_referee.tracking.tracklets import Tracklet
 F64 = npt.NDArray[np.float64]
 _NO_NUMBER_LOG = -3.0
 """Log-evidence, against "all numbers alike", that a ball has none of them: it is no ball, or one counted twice."""
+_COLOUR_WEIGHTS = np.array([0.4, 1.0, 1.0])
+"""Of lightness, a and b: a ball in the shade of a cushion is darker, a dyed one has another hue."""
 _PLAINLY_OTHER = 35.0
 """CIELAB distance of a dyed cue ball from white ones; lamps, shade and yellowed balls stay below it."""
 _SURE = 0.95
@@ -223,7 +225,7 @@ def _cue_by_colour(balls: list[Ball], family: str) -> tuple[Ball | None, float]:
         return (seen[int(order[0])], np.inf) if clear and colours[order[0], 0] > 55.0 else nobody
     if len(seen) < 3:
         return nobody
-    away = np.linalg.norm(colours - np.median(colours, axis=0), axis=1)
+    away = np.linalg.norm((colours - np.median(colours, axis=0)) * _COLOUR_WEIGHTS, axis=1)
     order = np.argsort(-away)
     if away[order[0]] > 18.0 and away[order[0]] > 2.5 * away[order[1]]:
         return seen[int(order[0])], float(away[order[0]])
