@@ -139,13 +139,19 @@ class Between:
 
     def _racked(self, event: Racked) -> None:
         state, full = self.state, len(event.balls) >= FULL_RACK
+        if full:
+            self.rack += 1
         again = state.reracked or (state.choice_open and full)  # G-18; M-8: racked again
         notes: tuple[str, ...] = ()
         doubts: tuple[str, ...] = ()
         if again:
             broken_again = state.break_again or state.choice_open
             state = with_rack(replace(state, reracked=False, break_again=False, choice_open=False), event)
-            self.state = replace(state, phase=Phase.BREAK if broken_again else Phase.PLAY, strokes=0)
+            numbers = self._numbers_now()  # with a full rack the labels begin anew
+            self.state = replace(
+                state, phase=Phase.BREAK if broken_again else Phase.PLAY, strokes=0,
+                numbers=numbers.known, unsure_numbers=numbers.unsure,
+            )  # fmt: skip
         elif state.match_over:
             return
         else:
@@ -154,7 +160,7 @@ class Between:
             if unfinished and not full:
                 self.state = with_rack(state, event)
             else:
-                self._new_game(event, full=full)
+                self._new_game(event)
         notes = rack_notes(self.game, self.state, event, full=not again)
         if notes or doubts:
             draft = draft_between(
@@ -171,10 +177,11 @@ class Between:
             draft = draft_between(state, RulingKind.GAME, event.t, event.t)
             self._issue("rack", event, replace(draft, doubts=(f"unsure:racked::{event.confidence:.2f}",)))
 
-    def _new_game(self, event: Racked, *, full: bool) -> None:
-        if full:
-            self.rack += 1
-        numbers = self.numbers[min(self.rack, len(self.numbers) - 1)]
+    def _numbers_now(self) -> Numbers:
+        return self.numbers[min(self.rack, len(self.numbers) - 1)]
+
+    def _new_game(self, event: Racked) -> None:
+        numbers = self._numbers_now()
         self.state = with_rack(new_game(self.game, self.state, numbers.known, numbers.unsure), event)
 
     def _placed(self, event: Placed) -> None:

@@ -105,8 +105,8 @@ def decide(game: Game, state: GameState, stroke: Stroke, fix: Correction = NONE)
             likely = min(likely, 1 - stroke.events[rest].confidence)
     doubts += _of_numbers(game, state, lambda at: not draft.same_decision(judged(at=at)))
     doubts += [*stroke.doubts, *_of_the_stroke(state, stroke, sure)]
-    if doubts or draft.doubts:
-        likely = min(likely, 0.75 if draft.doubts and not doubts else likely)
+    if draft.doubts:
+        likely = min(likely, 0.75)
     return replace(draft, doubts=tuple(dict.fromkeys((*draft.doubts, *doubts))), confidence=likely)
 
 
