@@ -371,6 +371,24 @@ def test_two_doubts_make_a_ruling_no_surer_than_one() -> None:
     assert both.doubts == ("missing_call", "unsure:strike:cue:0.80")
 
 
+@pytest.mark.parametrize(
+    ("sure", "doubts", "confidence"),
+    [((0.6, 0.6), ("unsure:touch:12:0.60",), 0.84), ((0.65, 0.65, 0.65), (), 1.0),
+     ((0.6, 0.6, 0.6), ("unsure:touch:12:0.60",), 0.936)],
+)  # fmt: skip
+def test_facts_that_matter_only_together_and_how_sure_they_leave_the_ruling(
+    sure: tuple[float, ...], doubts: tuple[str, ...], confidence: float
+) -> None:
+    told = [
+        event(0.9, "touch", ball="12", by="hand"),
+        event(1.0, "tip", ball="cue", kind="double_hit"),
+        event(1.1, "tip", ball="cue", kind="push"),
+    ]
+    extra = [one | {"confidence": confidence} for one, confidence in zip(told, sure, strict=False)]
+    ruling = table_for("russian").stroke("7", **POT, extra=extra).last()
+    assert ruling.doubts == doubts and ruling.confidence == pytest.approx(confidence)
+
+
 def test_a_return_that_changes_nothing_is_not_asked_about() -> None:
     told = [
         event(0.5, "left_table", ball="12", x=3700.0, y=900.0),

@@ -185,6 +185,13 @@ def test_numbers_read_before_a_rack_is_set_anew_hold_and_half_is_enough() -> Non
     assert counted(match.stroke("u1", call="9 foot_left", pots="u1 foot_left").last()) == {"u1": 9}
 
 
+def test_a_rack_as_likely_as_not_begins_the_numbers_anew() -> None:
+    match = Match("russian").rack(UNREAD).say("identified", ball="u1", number=15).stroke("u1", call="15 foot_left")
+    match.rack(UNREAD).values[-1]["confidence"] = 0.5
+    match.stroke("u1", call="15 foot_left", pots="u1 foot_left", wait=20)
+    assert counted(match.last()) == {} and "unknown_number" in match.last().doubts
+
+
 def test_after_a_full_rack_set_by_the_official_in_a_blocked_position_the_numbers_begin_anew() -> None:
     match = Match("russian").rack(UNREAD).say("identified", ball="u1", number=15).stroke("u1", call="15 foot_left")
     match.say("warning", what="blocked_position").say("rerack")
@@ -204,6 +211,8 @@ def test_the_match_is_over_after_its_games_and_each_end_is_asked_about() -> None
         return match.rack(UNREAD).stroke("u1", pots=", ".join(f"u{n} foot_left" for n in range(1, 9)), wait=20)
 
     assert one(Match("moscow", games=1)).last().match_over
+    drawn = table_for("moscow", games=1).stroke("9").say("override", ruling=1, game_over=True)
+    assert drawn.last().match_over and drawn.last().winner is None
     match = one(Match("moscow")).stroke("u9", wait=30)
     assert state_of(one(match)).game == 2
     assert match.stroke("u9", wait=30).last().doubts == ("struck_after_game",)
@@ -461,6 +470,8 @@ def test_a_ball_that_an_override_between_strokes_counts_is_off_the_table() -> No
 def test_an_override_counts_a_ball_of_unknown_number_for_nothing_and_may_spot_the_cue_ball() -> None:
     match = Match("russian").lie(cue=(2700, 1000), u1=(3200, 1450), b9=(1200, 600)).stroke("u1", pots="u1 foot_left")
     assert counted(match.say("override", ruling=1, counted=["u1"]).last()) == {"u1": 0}
+    stood = Match("russian").lie(cue=(2700, 1000), u1=(3200, 1450), b9=(1200, 600)).stroke("u1", call="9 foot_left")
+    assert counted(stood.say("override", ruling=1, counted=["u1"]).last()) == {"u1": 0}
     cue = table_for("moscow").stroke("7", off="cue")
     cue.say("override", ruling=1, spotted=[{"ball": "cue", "x": 900, "y": 887.5}])
     assert following(cue.last()) == ("B", "in_place")
@@ -480,7 +491,10 @@ def test_an_override_of_no_ruling_changes_none_and_is_refused(ruling: str) -> No
 def test_a_call_that_is_withdrawn_was_not_made() -> None:
     match = table_for("russian").stroke("7", **POT)
     call = next(v["id"] for v in match.values if v["type"] == "call")
-    assert match.say("retract", ref=call).last().doubts == ("missing_call",)
+    match.values = [values | {"id": int(values["id"]) * 100} for values in match.values]
+    match.say("retract", ref=int(call) * 100)
+    match.values[-1]["id"] = 7
+    assert match.last().doubts == ("missing_call",)
 
 
 def test_an_event_without_an_id_gets_one_that_no_other_bears() -> None:
@@ -491,9 +505,9 @@ def test_an_event_without_an_id_gets_one_that_no_other_bears() -> None:
     referee = match.referee()
     for one in (*events[:last], replace(events[last], id=None), *events[last + 1 :]):
         referee.push(one)
-    retract = table_for("moscow").say("retract", ref=match.values[last - 1]["id"]).events()[-1]
+    retract = table_for("moscow").say("retract", ref=match.values[last - 2]["id"]).events()[-1]
     referee.push(replace(retract, t=match.t + 1, id=99))
-    assert referee.rulings[-1].fouls[0].balls == ("12",)
+    assert referee.rulings[-1].fouls[0].balls == ("7", "12")
 
 
 # --- seventy all ---
@@ -504,6 +518,10 @@ def test_at_seventy_all_the_ball_that_fell_last_is_put_back() -> None:
                                                                             b5=(1800, 300))  # fmt: skip
     ruling = match.stroke("5", call="5 middle_left", pots="5 middle_left, 8 foot_left").last()
     assert ruling.score == {"A": 70, "B": 70} and list(spots(ruling)) == ["8"]
+    match = Match("russian", seventy_all="respot", handicap="A:58,B:47")
+    match.lie("A", cue=(1775, 900), b8=(1775, 1400), b5=(1800, 300), b12=(900, 900))
+    match.stroke("12", call="12 head_left", pots="12 head_left").stroke("5", call="5 middle_left")
+    assert list(spots(match.stroke("5", call="5 middle_left", pots="5 middle_left, 8 foot_left").last())) == ["8"]
     early = Match("russian", seventy_all="respot", handicap="A:70,B:62").lie("B", cue=(1775, 900), b8=(1775, 1400),
                                                                             b5=(1800, 300))  # fmt: skip
     assert spots(early.stroke("8", call="8 middle_left", pots="8 middle_left").last()) == {}
@@ -514,7 +532,7 @@ def test_at_seventy_all_the_ball_that_fell_last_is_put_back() -> None:
 
 def test_a_setting_that_another_game_has_is_refused() -> None:
     for rules, key in (("moscow", "seventy_all"), ("moscow", "nothing")):
-        with pytest.raises(InputError, match="no such setting"):
+        with pytest.raises(InputError, match="no such setting of the rule set moscow; its settings are edition"):
             parse_setting(rules, key, "draw")
     assert split_set(["edition=1994", "edition=federation"]) == {"edition": "federation"}
     assert split_set(["handicap=A:5", "handicap=B:7"]) == {"handicap": "A:5,B:7"}
