@@ -138,7 +138,7 @@ class Served:
         self.session.start()
         self.server.start(open_browser=False)
         self.url = self.server.address
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while self.session.now().calibration is None:
             assert time.monotonic() < end, "the table is found"
             time.sleep(0.05)
@@ -252,7 +252,7 @@ def test_the_last_ruling_is_overruled_beside_the_table(page: Any, served: Served
     from playwright.sync_api import expect
 
     served.hold.set()
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while len(scene.strokes(served.session.book.rulings)) < 2:
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -275,7 +275,7 @@ def test_what_is_put_back_is_shown_with_its_distance(page: Any, served: Served) 
     from vision_referee.domain.events import Moved, MovedCause, Source
 
     served.hold.set()
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while len(scene.strokes(served.session.book.rulings)) < 2 or served.session.now().moving:
         assert time.monotonic() < end, "both strokes of the scene are played"
         time.sleep(0.05)

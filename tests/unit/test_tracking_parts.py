@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small_world import TABLE
@@ -10,7 +12,9 @@ from vision_referee.tracking.breaks import break_between
 from vision_referee.tracking.identity import BallBook
 from vision_referee.tracking.initiation import Leftover, triples
 from vision_referee.tracking.legs import without_outliers
+from vision_referee.tracking.linking import _straight_cost
 from vision_referee.tracking.paths import build_path
+from vision_referee.tracking.pieces import EndState
 from vision_referee.tracking.repeats import is_repeat
 from vision_referee.tracking.settings import TrackingSettings
 from vision_referee.tracking.stillness import is_still
@@ -222,3 +226,12 @@ def test_evidence_of_a_growing_tracklet_is_counted_once():
     ball.absorb(tracklet)
     ball.absorb(tracklet)
     assert np.allclose(ball.number_log - before, tracklet.number_log)
+
+
+def test_what_lies_elsewhere_a_second_later_is_not_the_ball_that_lay_here():
+    """Nothing moved in between: time alone does not make two resting places one."""
+    here = EndState(t_s=0.3, xy_mm=np.array([620.0, 806.0]), velocity_mm_s=np.zeros(2), place_sigma_mm=1.0,
+                    speed_sigma_mm_s=0.0, resting=True)  # fmt: skip
+    there = replace(here, t_s=1.8, xy_mm=np.array([274.0, 758.0]))
+    assert _straight_cost(here, there, 57.0) == float("inf")
+    assert _straight_cost(here, replace(there, xy_mm=here.xy_mm + 1.0), 57.0) < 1.0

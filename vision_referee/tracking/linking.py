@@ -205,7 +205,8 @@ def _fastest_around(end: EndState, start: EndState, pieces: list[Piece]) -> floa
 
 
 def _straight_cost(end: EndState, start: EndState, diameter: float) -> float:
-    gap = max(start.t_s - end.t_s, 0.0)
+    # What lies before and after has not moved in between, however long nobody saw it.
+    gap = 0.0 if end.resting and start.resting else max(start.t_s - end.t_s, 0.0)
     if end.resting != start.resting and max(end.speed_mm_s, start.speed_mm_s) > 60.0:
         return float("inf")
     middle = (end.t_s + start.t_s) / 2
