@@ -124,6 +124,13 @@ def test_a_straight_stroke_at_a_close_ball_in_any_direction_is_a_foul() -> None:
         assert codes(ruling) == ["close_ball"]
 
 
+def test_a_close_ball_whose_line_of_centres_the_measure_rounds() -> None:
+    match = Match("moscow").lie(cue=(1000, 500), b7=(1040, 558), b9=(3000, 1600))
+    assert codes(match.stroke("7", v=(400, 580), ends={"cue": (1080, 616)}).last()) == ["close_ball"]
+    there = Match("moscow").lie(cue=(1000, 600), b7=(1000, 600), b9=(3000, 1600))
+    assert codes(there.stroke("7", v=(1000, 0), ends={"cue": (1300, 600)}).last()) == []
+
+
 # --- M-7: a ball that stood at a cushion must have left it ---
 
 _COMMON = event(0.95, "cushion", ball="cue", cushion="left", x=1700, y=1741)

@@ -153,6 +153,10 @@ def test_racks_set_before_any_stroke_and_the_game_that_they_begin() -> None:
     assert late.last().doubts == ("racked_in_the_middle",) and state_of(late).game == 2
 
 
+def test_a_rack_set_anew_before_the_break_is_looked_at_as_the_first() -> None:
+    assert Match("russian").rack().rack(order_ok=False).last().notes == ("rack_order",)
+
+
 def test_a_ball_where_a_sixth_row_would_be_is_off() -> None:
     match = Match("moscow").rack(UNREAD)
     far = next(v for v in match.values if v["type"] == "racked")
@@ -488,6 +492,13 @@ def test_an_override_of_no_ruling_changes_none_and_is_refused(ruling: str) -> No
         referee.check_overrides()
 
 
+def test_an_override_where_no_ruling_was_given_is_refused() -> None:
+    referee = Match("moscow").referee()
+    referee.push(Match("moscow").say("override", ruling=1, fouls=[]).events()[0])
+    with pytest.raises(InputError, match="never given; the last has the id 0"):
+        referee.check_overrides()
+
+
 def test_a_call_that_is_withdrawn_was_not_made() -> None:
     match = table_for("russian").stroke("7", **POT)
     call = next(v["id"] for v in match.values if v["type"] == "call")
@@ -495,6 +506,16 @@ def test_a_call_that_is_withdrawn_was_not_made() -> None:
     match.say("retract", ref=int(call) * 100)
     match.values[-1]["id"] = 7
     assert match.last().doubts == ("missing_call",)
+
+
+def test_a_call_that_arrives_just_after_the_strike_was_made_before_it() -> None:
+    match = table_for("russian").stroke("7", **POT)
+    events = match.events()
+    strike = next(i for i, v in enumerate(match.values) if v["type"] == "strike")
+    referee = match.referee()
+    for one in (*events[: strike - 1], events[strike], events[strike - 1], *events[strike + 1 :]):
+        referee.push(one)
+    assert referee.rulings == match.rulings() and counted(referee.rulings[-1]) == {"7": 7}
 
 
 def test_an_event_without_an_id_gets_one_that_no_other_bears() -> None:
