@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-LANGUAGES = ("en", "ru")
+from vision_referee.commands.choices import check_choices
 
 
 def register(app: typer.Typer) -> None:
@@ -33,14 +33,9 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Watch recorded video(s) of a match: tracks, events, rulings, clips and a report."""
         from vision_referee.record.rule_settings import rules_in_force
-        from vision_referee.rules.settings import RULE_SETS, names_of_players
+        from vision_referee.rules.settings import names_of_players
 
-        if rules not in RULE_SETS:
-            raise typer.BadParameter(f"{rules!r} is not one of {', '.join(RULE_SETS)}", param_hint="--rules")
-        if lang not in LANGUAGES:
-            raise typer.BadParameter(f"{lang!r} is not one of {', '.join(LANGUAGES)}", param_hint="--lang")
-        if head is not None and head not in ("top", "bottom", "left", "right"):
-            raise typer.BadParameter(f"{head!r} is not top, bottom, left or right", param_hint="--head")
+        check_choices(rules=rules, lang=lang, head=head)
         chosen = rules_in_force(rules, set_ or [], settings)
         names = names_of_players(rules, [] if players is None else players.split(","), chosen)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-LANGUAGES = ("en", "ru")
+from vision_referee.commands.choices import check_choices
 
 
 def register(app: typer.Typer) -> None:
@@ -48,14 +48,8 @@ def register(app: typer.Typer) -> None:
         from vision_referee.archive.ray_runner import RayRunner
         from vision_referee.archive.run import FAILURES, TABLES, Archive
         from vision_referee.archive.runners import LocalRunner, Runner
-        from vision_referee.rules.settings import RULE_SETS
 
-        if rules not in RULE_SETS:
-            raise typer.BadParameter(f"{rules!r} is not one of {', '.join(RULE_SETS)}", param_hint="--rules")
-        if lang not in LANGUAGES:
-            raise typer.BadParameter(f"{lang!r} is not one of {', '.join(LANGUAGES)}", param_hint="--lang")
-        if head is not None and head not in ("top", "bottom", "left", "right"):
-            raise typer.BadParameter(f"{head!r} is not top, bottom, left or right", param_hint="--head")
+        check_choices(rules=rules, lang=lang, head=head)
         wishes = Wishes(
             rules=rules, players=players or "", changes=tuple(set_ or ()), settings_file=settings, table=table,
             head=head, calibration=calibration, lang=lang,
